@@ -1,0 +1,94 @@
+"""The `dbagenteval` command: its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import ClassVar
+
+import click
+
+import dbagenteval
+from dbagenteval.errors import DatasetError, UserError
+
+__all__ = ["EXIT_COULD_NOT_RUN", "EXIT_NOT_PASSED", "EXIT_OK", "main"]
+
+EXIT_OK = 0
+EXIT_NOT_PASSED = 1
+EXIT_COULD_NOT_RUN = 2
+
+
+class _CommandsOnDemand(click.Group):
+    """Import a command's module only when it is called, so that every command starts fast."""
+
+    modules: ClassVar[dict[str, str]] = {
+        "run": "dbagenteval.cli.run",
+        "validate": "dbagenteval.cli.validate",
+        "diff": "dbagenteval.cli.diff",
+        "serve": "dbagenteval.cli.serve",
+        "ingest": "dbagenteval.cli.ingest",
+        "traces": "dbagenteval.cli.traces",
+        "store": "dbagenteval.cli.store",
+        "score": "dbagenteval.cli.score",
+        "demo": "dbagenteval.cli.demo",
+    }
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click's signature
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 click's signature
+        if cmd_name not in self.modules:
+            return None
+        command: click.Command = importlib.import_module(self.modules[cmd_name]).command
+        return command
+
+
+@click.group(
+    cls=_CommandsOnDemand,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 all passed, 1 something did not pass, 2 could not run.",
+)
+@click.version_option(
+    dbagenteval.__version__, prog_name="dbagenteval", message="%(prog)s %(version)s"
+)
+def _cli() -> None:
+    """Test AI agents that answer questions from a database."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code.
+
+    Args:
+        argv: Arguments without the program name; None takes those of the process.
+
+    Returns:
+        0 all passed, 1 something did not pass, 2 could not run.
+    """
+    try:
+        result = _cli.main(
+            args=None if argv is None else list(argv),
+            prog_name="dbagenteval",
+            standalone_mode=False,
+        )
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        error.show()
+        return EXIT_COULD_NOT_RUN
+    except DatasetError as error:
+        click.echo(str(error), err=True)
+        return EXIT_COULD_NOT_RUN
+    except UserError as error:
+        click.echo(f"error: {error}", err=True)
+        if error.hint:
+            click.echo(f"hint: {error.hint}", err=True)
+        return EXIT_COULD_NOT_RUN
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return 130
+    return result if isinstance(result, int) else EXIT_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""OTLP on the wire, and as values; no sockets."""
+
+from dbagenteval.otlp.values import Attributes, Link, LogRecord, Scope, Span, SpanEvent
+
+__all__ = ["Attributes", "Link", "LogRecord", "Scope", "Span", "SpanEvent"]

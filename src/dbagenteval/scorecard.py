@@ -1,0 +1,215 @@
+"""The values that an evaluation gives: check results, scorecards and the result of a suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["ERROR", "FAIL", "PASS", "SKIP", "CheckResult", "Scorecard", "SuiteResult"]
+
+PASS = "pass"
+FAIL = "fail"
+SKIP = "skip"
+ERROR = "error"
+"""Not a status of a check: the verdict of a card whose evaluation could not run."""
+
+_STATUSES = (PASS, FAIL, SKIP)
+
+
+@dataclass
+class CheckResult:
+    """What one check says of one stage.
+
+    Args:
+        check: Name of the check, such as `reference_rows`.
+        stage: Name of the stage it speaks of.
+        status: `PASS`, `FAIL` or `SKIP`.
+        detail: One line for a person: why it failed or was skipped, what a pass rests on.
+        score: A share from 0 to 1 where the check has one (`recall`), else None.
+        reason: A stable code for the kind of failure, such as `missing_rows`; empty if none.
+        evidence: JSON-ready facts behind the detail, such as the first differing rows.
+
+    Raises:
+        ValueError: `status` is none of the three.
+    """
+
+    check: str
+    stage: str
+    status: str
+    detail: str = ""
+    score: float | None = None
+    reason: str = ""
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.status not in _STATUSES:
+            raise ValueError(
+                f"check {self.check!r} returned status {self.status!r}; "
+                "use the PASS, FAIL or SKIP constants from dbagenteval.scorecard"
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON report form; `reason` and `evidence` appear only when there are any."""
+        data: dict[str, Any] = {
+            "check": self.check,
+            "stage": self.stage,
+            "status": self.status,
+            "detail": self.detail,
+            "score": self.score,
+        }
+        if self.reason:
+            data["reason"] = self.reason
+        if self.evidence:
+            data["evidence"] = self.evidence
+        return data
+
+
+@dataclass
+class Scorecard:
+    """The result for one question: every check, and the verdict that follows from them.
+
+    Args:
+        question: The question of the trace.
+        results: In the order in which the checks ran.
+        stage_order: Names of the trace's stages, first to last; decides which failure is first.
+        case_id: Id of the case, empty if it has none.
+        tags: Tags of the case.
+        error: Why the evaluation itself could not run; makes the verdict ERROR.
+        meta: JSON-ready facts for reports (SQL, capped rows, answer, timings, versions).
+    """
+
+    question: str
+    results: list[CheckResult] = field(default_factory=list)
+    stage_order: list[str] = field(default_factory=list)
+    case_id: str = ""
+    tags: list[str] = field(default_factory=list)
+    error: str | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """`ERROR`, `FAIL`, `PASS` or `SKIP` (no check had anything to look at)."""
+        if self.error:
+            return "ERROR"
+        statuses = {result.status for result in self.results}
+        if FAIL in statuses:
+            return "FAIL"
+        return "PASS" if PASS in statuses else "SKIP"
+
+    @property
+    def failed(self) -> CheckResult | None:
+        """The failed check of the earliest stage; a stage that is not in the trace comes last."""
+        position = {name: index for index, name in enumerate(self.stage_order)}
+        failures = [result for result in self.results if result.status == FAIL]
+        return min(
+            failures, key=lambda result: position.get(result.stage, len(position)), default=None
+        )
+
+    @property
+    def failed_stage(self) -> str | None:
+        """Name of the first stage that failed, or None."""
+        failed = self.failed
+        return None if failed is None else failed.stage
+
+    @property
+    def skipped(self) -> list[CheckResult]:
+        """The checks that had no evidence to look at."""
+        return [result for result in self.results if result.status == SKIP]
+
+    def stages(self) -> dict[str, str]:
+        """Give each stage's status: fail if a check of it failed, else pass if one passed."""
+        found: dict[str, str] = dict.fromkeys(self.stage_order, SKIP)
+        for result in self.results:
+            before = found.setdefault(result.stage, SKIP)
+            if FAIL in (before, result.status):
+                found[result.stage] = FAIL
+            elif PASS in (before, result.status):
+                found[result.stage] = PASS
+        return found
+
+    def summary(self) -> str:
+        """Give the card as text: the question, a line for each check, the verdict."""
+        lines = [f"Q: {self.question}"]
+        if self.error:
+            lines.append(f"  error: {self.error}")
+        for stage in self.stages():
+            lines.extend(
+                f"  {stage:<12} {result.check:<18} {result.status.upper():<5} "
+                f"{result.detail}".rstrip()
+                for result in self.results
+                if result.stage == stage
+            )
+        ending = f"  (first failing stage: {self.failed_stage})" if self.failed_stage else ""
+        lines.append(f"  VERDICT      {self.verdict}{ending}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON report form; `meta` appears only when there is any."""
+        failed = self.failed
+        data: dict[str, Any] = {
+            "id": self.case_id,
+            "question": self.question,
+            "tags": list(self.tags),
+            "verdict": self.verdict,
+            "failed_stage": failed.stage if failed else None,
+            "failed_check": failed.check if failed else None,
+            "error": self.error,
+            "results": [result.to_dict() for result in self.results],
+        }
+        if self.meta:
+            data["meta"] = self.meta
+        return data
+
+
+@dataclass
+class SuiteResult:
+    """The scorecards of a run, in case order, and the facts about the run as a whole.
+
+    Args:
+        cards: One for each case (or stored trace).
+        meta: JSON-ready facts about the run, such as the version; shown in reports.
+    """
+
+    cards: list[Scorecard] = field(default_factory=list)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """True if there is a card and every card's verdict is PASS."""
+        return bool(self.cards) and all(card.verdict == "PASS" for card in self.cards)
+
+    def summary(self) -> dict[str, Any]:
+        """Count verdicts, by tag and by first failing stage; `pass_rate` is from 0 to 1."""
+        verdicts = [card.verdict for card in self.cards]
+        by_tag: dict[str, dict[str, int]] = {}
+        failed_stages: dict[str, int] = {}
+        for card, verdict in zip(self.cards, verdicts, strict=True):
+            for tag in card.tags:
+                counts = by_tag.setdefault(tag, {"total": 0, "passed": 0})
+                counts["total"] += 1
+                counts["passed"] += verdict == "PASS"
+            stage = card.failed_stage if verdict == "FAIL" else None
+            if stage is not None:
+                failed_stages[stage] = failed_stages.get(stage, 0) + 1
+        total = len(verdicts)
+        passed = verdicts.count("PASS")
+        return {
+            "total": total,
+            "passed": passed,
+            "failed": verdicts.count("FAIL"),
+            "errors": verdicts.count("ERROR"),
+            "skipped": verdicts.count("SKIP"),
+            "pass_rate": passed / total if total else 0.0,
+            "by_tag": by_tag,
+            "failed_stages": failed_stages,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the JSON report: `summary`, `cases`, and `meta` when there is any."""
+        data: dict[str, Any] = {
+            "summary": self.summary(),
+            "cases": [card.to_dict() for card in self.cards],
+        }
+        if self.meta:
+            data["meta"] = self.meta
+        return data

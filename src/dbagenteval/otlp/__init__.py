@@ -1,5 +1,5 @@
 """OTLP on the wire, and as values; no sockets."""
 
-from dbagenteval.otlp.values import Attributes, Link, LogRecord, Scope, Span, SpanEvent
+from dbagenteval.otlp.values import Attributes, Link, LogRecord, OtelTrace, Scope, Span, SpanEvent
 
-__all__ = ["Attributes", "Link", "LogRecord", "Scope", "Span", "SpanEvent"]
+__all__ = ["Attributes", "Link", "LogRecord", "OtelTrace", "Scope", "Span", "SpanEvent"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Attributes", "Link", "LogRecord", "Scope", "Span", "SpanEvent"]
+__all__ = ["Attributes", "Link", "LogRecord", "OtelTrace", "Scope", "Span", "SpanEvent"]
 
 Attributes = Mapping[str, Any]
 """Attribute key to a plain value: str, bool, int, float, bytes, list, dict (kvlist) or None."""
@@ -109,3 +109,18 @@ class LogRecord:
     attributes: Attributes = field(default_factory=dict)
     resource: Attributes = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtelTrace:
+    """All that arrived under one trace id; the store reads them in order of their start.
+
+    Args:
+        trace_id: 32 lowercase hex digits; empty for log records that belong to no trace.
+        spans: By start time.
+        logs: By time, those without a known span included.
+    """
+
+    trace_id: str
+    spans: tuple[Span, ...] = ()
+    logs: tuple[LogRecord, ...] = ()

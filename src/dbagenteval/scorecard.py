@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ERROR", "FAIL", "PASS", "SKIP", "CheckResult", "Scorecard", "SuiteResult"]
+__all__ = ["ERROR", "FAIL", "PASS", "SKIP", "CheckResult", "Scorecard", "SuiteResult", "Tally"]
 
 PASS = "pass"
 FAIL = "fail"
@@ -162,6 +162,58 @@ class Scorecard:
 
 
 @dataclass
+class Tally:
+    """Counts of verdicts, added card by card; keeps no card.
+
+    Args:
+        total: Cards counted.
+        passed: Cards with the verdict PASS.
+        failed: Cards with the verdict FAIL.
+        errors: Cards with the verdict ERROR.
+        skipped: Cards with the verdict SKIP.
+        by_tag: For each tag its `total` and `passed`.
+        failed_stages: For each first failing stage the number of cards, in order of occurrence.
+    """
+
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    skipped: int = 0
+    by_tag: dict[str, dict[str, int]] = field(default_factory=dict)
+    failed_stages: dict[str, int] = field(default_factory=dict)
+
+    def add(self, card: Scorecard) -> None:
+        """Count one card."""
+        verdict = card.verdict
+        self.total += 1
+        self.passed += verdict == "PASS"
+        self.failed += verdict == "FAIL"
+        self.errors += verdict == "ERROR"
+        self.skipped += verdict == "SKIP"
+        for tag in card.tags:
+            counts = self.by_tag.setdefault(tag, {"total": 0, "passed": 0})
+            counts["total"] += 1
+            counts["passed"] += verdict == "PASS"
+        stage = card.failed_stage if verdict == "FAIL" else None
+        if stage is not None:
+            self.failed_stages[stage] = self.failed_stages.get(stage, 0) + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the `summary` of a JSON report; `pass_rate` is from 0 to 1."""
+        return {
+            "total": self.total,
+            "passed": self.passed,
+            "failed": self.failed,
+            "errors": self.errors,
+            "skipped": self.skipped,
+            "pass_rate": self.passed / self.total if self.total else 0.0,
+            "by_tag": self.by_tag,
+            "failed_stages": self.failed_stages,
+        }
+
+
+@dataclass
 class SuiteResult:
     """The scorecards of a run, in case order, and the facts about the run as a whole.
 
@@ -180,29 +232,10 @@ class SuiteResult:
 
     def summary(self) -> dict[str, Any]:
         """Count verdicts, by tag and by first failing stage; `pass_rate` is from 0 to 1."""
-        verdicts = [card.verdict for card in self.cards]
-        by_tag: dict[str, dict[str, int]] = {}
-        failed_stages: dict[str, int] = {}
-        for card, verdict in zip(self.cards, verdicts, strict=True):
-            for tag in card.tags:
-                counts = by_tag.setdefault(tag, {"total": 0, "passed": 0})
-                counts["total"] += 1
-                counts["passed"] += verdict == "PASS"
-            stage = card.failed_stage if verdict == "FAIL" else None
-            if stage is not None:
-                failed_stages[stage] = failed_stages.get(stage, 0) + 1
-        total = len(verdicts)
-        passed = verdicts.count("PASS")
-        return {
-            "total": total,
-            "passed": passed,
-            "failed": verdicts.count("FAIL"),
-            "errors": verdicts.count("ERROR"),
-            "skipped": verdicts.count("SKIP"),
-            "pass_rate": passed / total if total else 0.0,
-            "by_tag": by_tag,
-            "failed_stages": failed_stages,
-        }
+        tally = Tally()
+        for card in self.cards:
+            tally.add(card)
+        return tally.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON report: `summary`, `cases`, and `meta` when there is any."""

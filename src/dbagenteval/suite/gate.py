@@ -1,0 +1,70 @@
+"""Does a scoring of stored traces pass? Nothing that was left out passes in silence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dbagenteval.scorecard import SKIP, Scorecard, Tally
+
+__all__ = ["Gate", "Score"]
+
+NOT_OBSERVED = "not_observed"
+"""Reason code of a check that was skipped because its evidence was hidden."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What a scoring may leave out and still pass.
+
+    Args:
+        allow_unmatched: Traces that match no case are fine.
+        allow_missing: Cases without a trace are fine.
+        allow_skipped: Checks without evidence (rows not captured, cut, masked) are fine.
+    """
+
+    allow_unmatched: bool = False
+    allow_missing: bool = False
+    allow_skipped: bool = False
+
+
+@dataclass(slots=True)
+class Score:
+    """The counts of a scoring; its size doesn't grow with the number of traces.
+
+    Args:
+        cards: Verdicts of the matched traces.
+        unmatched: Verdicts by rules alone of the traces that match no case.
+        missing: Keys of the cases without a trace, in file order.
+        unobserved: How many checks were skipped for want of evidence, by check name.
+    """
+
+    cards: Tally = field(default_factory=Tally)
+    unmatched: Tally = field(default_factory=Tally)
+    missing: list[str] = field(default_factory=list)
+    unobserved: dict[str, int] = field(default_factory=dict)
+
+    def add(self, card: Scorecard, *, matched: bool) -> None:
+        """Count one card."""
+        (self.cards if matched else self.unmatched).add(card)
+        for result in card.results:
+            if result.status == SKIP and result.reason == NOT_OBSERVED:
+                self.unobserved[result.check] = self.unobserved.get(result.check, 0) + 1
+
+    def problems(self, gate: Gate) -> list[str]:
+        """Say why the gate is not green, one short phrase each; empty if it is."""
+        found = []
+        total, passed = self.cards.total, self.cards.passed
+        if passed < total:
+            found.append(f"{total - passed} of {total} scored traces did not pass")
+        if self.unmatched.failed or self.unmatched.errors:
+            broken = self.unmatched.failed + self.unmatched.errors
+            found.append(f"{broken} unmatched traces broke a rule")
+        if self.unmatched.total and not gate.allow_unmatched:
+            found.append(f"{self.unmatched.total} traces matched no case")
+        if self.missing and not gate.allow_missing:
+            found.append(f"{len(self.missing)} cases have no trace")
+        if self.unobserved and not gate.allow_skipped:
+            found.append(f"{sum(self.unobserved.values())} checks had no evidence")
+        if not total and not self.unmatched.total:
+            found.append("no trace was scored")
+        return found

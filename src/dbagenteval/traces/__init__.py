@@ -1,5 +1,9 @@
 """Spans and log records become Traces: one for each question, its stages in order."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from dbagenteval.traces.trace import (
     RESERVED_STAGE_NAMES,
     STAGE_KINDS,
@@ -10,6 +14,9 @@ from dbagenteval.traces.trace import (
     check_rows_shape,
 )
 
+if TYPE_CHECKING:
+    from dbagenteval.traces.assembly import assemble
+
 __all__ = [
     "RESERVED_STAGE_NAMES",
     "STAGE_KINDS",
@@ -17,5 +24,15 @@ __all__ = [
     "Rows",
     "Stage",
     "Trace",
+    "assemble",
     "check_rows_shape",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first asked for: `import dbagenteval` needs Trace and Stage only.
+    if name == "assemble":
+        from dbagenteval.traces.assembly import assemble  # noqa: PLC0415
+
+        return assemble
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

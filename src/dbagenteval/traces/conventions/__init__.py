@@ -1,0 +1,1 @@
+"""Semantic conventions, one file each: which attributes say what, as of which version."""

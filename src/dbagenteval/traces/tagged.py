@@ -1,0 +1,106 @@
+"""Stages that the agent tagged itself with our attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from dbagenteval.traces.conventions import own
+from dbagenteval.traces.conventions.database import sql_of
+from dbagenteval.traces.draft import StageDraft
+from dbagenteval.traces.failures import span_error
+from dbagenteval.traces.rows import read_rows
+from dbagenteval.traces.trace import STAGE_KINDS
+from dbagenteval.traces.tree import Node
+
+__all__ = ["is_tagged", "read_tagged"]
+
+
+def is_tagged(node: Node) -> bool:
+    """True if the span names a stage kind that exists."""
+    return node.span.attributes.get(own.STAGE) in STAGE_KINDS
+
+
+def read_tagged(node: Node) -> list[StageDraft]:
+    """Make the stage of a tagged span, and what it implies.
+
+    An execute span that has the SQL of which no generate span tells gives both stages; the caller
+    drops the generated one when the SQL is known already.
+    """
+    attributes = node.span.attributes
+    kind = attributes[own.STAGE]
+    draft = StageDraft(
+        kind=kind,
+        name=str(attributes.get(own.STAGE_NAME) or ""),
+        nodes=[node],
+        start_ns=node.span.start_ns,
+        end_ns=node.span.end_ns,
+        error=span_error(node.span),
+    )
+    if kind == "execute":
+        return _executed(node, draft)
+    if kind == "generate":
+        draft.output = _sql_at_or_below(node)
+    if draft.output is None:
+        draft.output = _output(attributes.get(own.OUTPUT), kind)
+    if draft.output is None and draft.error is None:
+        draft.note("output", "not captured", f"the span has no {own.OUTPUT}")
+    return [draft]
+
+
+def _executed(node: Node, draft: StageDraft) -> list[StageDraft]:
+    attributes = node.span.attributes
+    draft.output = _output(attributes.get(own.OUTPUT), "execute")
+    draft.sql = _sql_at_or_below(node)
+    for below in node.walk():
+        if below is not node and sql_of(below.span.attributes):
+            draft.nodes.append(below)
+            draft.error = draft.error or span_error(below.span)
+    _read_rows(attributes, draft)
+    if draft.sql is None:
+        return [draft]
+    generated = StageDraft(
+        kind="generate",
+        output=draft.sql,
+        nodes=[node],
+        start_ns=draft.start_ns,
+        end_ns=draft.start_ns,
+        implied=True,
+    )
+    return [generated, draft]
+
+
+def _read_rows(attributes: Any, draft: StageDraft) -> None:
+    if own.ROWS not in attributes:
+        if draft.error is None:
+            draft.note("rows", "not captured", f"the span has no {own.ROWS}")
+        return
+    read = read_rows(attributes[own.ROWS])
+    draft.rows, draft.positional = read.rows, read.positional
+    if attributes.get(own.ROWS_TRUNCATED) in (True, "true", "True", 1):
+        draft.note("rows", "cut", f"the agent says so: {own.ROWS_TRUNCATED} is set")
+    elif read.state not in ("present", "empty"):
+        draft.note("rows", read.state, read.why)
+
+
+def _sql_at_or_below(node: Node) -> str | None:
+    """Give the statement of the span, else the one statement of the spans below it."""
+    own_sql = sql_of(node.span.attributes)
+    if own_sql:
+        return own_sql
+    for below in node.walk():
+        sql = sql_of(below.span.attributes)
+        if sql:
+            return sql
+    return None
+
+
+def _output(value: Any, kind: str) -> Any:
+    """Give an output: text, except that a JSON list or object is read where text isn't meant."""
+    if isinstance(value, str) and kind not in ("generate", "answer") and value[:1] in ("[", "{"):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value

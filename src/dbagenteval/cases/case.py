@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import difflib
+import math
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from dbagenteval.cases.shape import accepted_answers, check_question_and_expect, usable_sqls
+from dbagenteval.cases.turn import Turn, as_turns
+from dbagenteval.errors import quoted
 from dbagenteval.traces import Rows
 
-__all__ = ["DOCUMENTED_FIELDS", "Case", "Turn"]
+__all__ = ["DOCUMENTED_FIELDS", "Case"]
 
 DOCUMENTED_FIELDS = (
     "expect",
@@ -20,20 +25,13 @@ DOCUMENTED_FIELDS = (
 )
 """The fields of the user's guide; the message about an unknown field lists these."""
 
-
-@dataclass
-class Turn:
-    """One question of a conversation, with its own reference and expectations.
-
-    Args:
-        question: What the user asks in this turn.
-        expect: As in `Case`.
-        reference_sql: As in `Case`.
-    """
-
-    question: str
-    expect: dict[str, Any] = field(default_factory=dict)
-    reference_sql: str | list[str] | None = None
+_CHOICES = {
+    "columns": ("by_value", "by_name"),
+    "extra_columns": ("allow", "fail"),
+    "empty": ("pass", "fail"),
+    "ties": ("reject", "accept"),
+}
+_OF_A_TURN = ("expect", "reference_sql")
 
 
 @dataclass
@@ -79,38 +77,62 @@ class Case:
     ties: str = field(default="reject", kw_only=True)
 
     def __post_init__(self) -> None:
-        self._check_question_and_expect()
-        if self.reference_sql is not None and not self.reference_sqls:
-            raise ValueError("'reference_sql' must be a non-empty SQL string")
+        check_question_and_expect(self.question, self.expect)
+        usable_sqls(self.reference_sql)
+        self._check_tags()
+        self._check_ordered_and_precision()
+        given_id: object = self.id
+        self.id = "" if given_id is None else str(given_id)
+        accepted_answers(self.expect)
+        self._check_further_fields()
+        self.turns = as_turns(self.turns)
+        if self.turns and not self.id:
+            raise ValueError("a case with 'turns' needs an 'id'")
+
+    def _check_tags(self) -> None:
         tags: object = self.tags
-        precision: object = self.precision
         if isinstance(tags, str):
             self.tags = tags = [tags]
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError("'tags' must be a list of strings")
+
+    def _check_ordered_and_precision(self) -> None:
+        precision: object = self.precision
         if not isinstance(self.ordered, bool) and self.ordered != "auto":
             raise ValueError("'ordered' must be true or false")
         if not isinstance(precision, int) or isinstance(precision, bool):
             raise ValueError("'precision' must be a whole number of decimal places")
         if self.precision < 0:
             raise ValueError("'precision' cannot be negative")
-        given_id: object = self.id
-        self.id = "" if given_id is None else str(given_id)
-        _ = self.accepted_answers
 
-    def _check_question_and_expect(self) -> None:
-        question: object = self.question
-        expect: object = self.expect
-        if not isinstance(question, str) or not question.strip():
-            raise ValueError("'question' must be a non-empty string")
-        if not isinstance(expect, dict):
-            raise ValueError("'expect' must be a mapping of stage name to expected value")
-        if not all(isinstance(key, str) for key in expect):
-            raise ValueError("'expect' keys must be stage names (strings)")
+    def _check_further_fields(self) -> None:
+        dialect: object = self.dialect
+        if dialect is not None and (not isinstance(dialect, str) or not dialect.strip()):
+            raise ValueError("'dialect' must be the name of a database type, such as postgres")
+        if self.timeout is not None and not _is_amount(self.timeout, positive=True):
+            raise ValueError("'timeout' must be a number of seconds above 0")
+        tolerance: object = self.tolerance
+        if tolerance is not None and not (
+            isinstance(tolerance, dict)
+            and tolerance
+            and set(tolerance) <= {"relative", "absolute"}
+            and all(_is_amount(value) for value in tolerance.values())
+        ):
+            raise ValueError(
+                "'tolerance' must hold 'relative', 'absolute' or both, numbers of 0 or more"
+            )
+        for name, choices in _CHOICES.items():
+            given = getattr(self, name)
+            if given not in choices:
+                raise ValueError(
+                    f"'{name}' must be one of {', '.join(choices)}, got {quoted(given)}"
+                )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Case:
         """Read one item of a cases file.
+
+        A case with `turns` may leave its own `question` out: its first turn takes that place.
 
         Raises:
             ValueError: Unknown or missing field, or a field of the wrong shape.
@@ -118,14 +140,19 @@ class Case:
         allowed = {item.name for item in fields(cls)}
         unknown = sorted(str(key) for key in data if key not in allowed)
         if unknown:
-            raise ValueError(f"unknown field(s) {unknown}; allowed: {', '.join(DOCUMENTED_FIELDS)}")
-        if "question" not in data:
-            raise ValueError("missing 'question'")
+            raise ValueError(
+                f"unknown field(s) {unknown}; allowed: {', '.join(DOCUMENTED_FIELDS)}"
+                + _suggestion(unknown, allowed)
+            )
         given = {
             key: value
             for key, value in data.items()
-            if value is not None or key not in ("expect", "tags")
+            if value is not None or key not in ("expect", "tags", "turns")
         }
+        if "question" not in given and given.get("turns"):
+            given = _with_first_turn(given)
+        if "question" not in given:
+            raise ValueError("missing 'question'")
         return cls(**given)
 
     @property
@@ -135,43 +162,59 @@ class Case:
 
     @property
     def reference_sqls(self) -> list[str]:
-        """The reference queries; empty if there is none or one is no text."""
-        given: object = self.reference_sql
-        several = [given] if isinstance(given, str) else given
-        if not isinstance(several, list):
-            return []
-        usable = [sql for sql in several if isinstance(sql, str) and sql.strip()]
-        return usable if len(usable) == len(several) else []
+        """The reference queries; empty if there is none."""
+        return usable_sqls(self.reference_sql)
 
     @property
     def accepted_answers(self) -> list[Rows] | None:
         """The row lists of `expect.rows`, each one a correct result; None if there are none."""
-        if "rows" not in self.expect:
-            return None
-        rows = self.expect["rows"]
-        if not isinstance(rows, list):
-            raise ValueError("'expect.rows' must be a list of rows, or a list of accepted answers")
-        if all(isinstance(item, list) for item in rows) and rows:
-            answers = rows
-        elif any(isinstance(item, list) for item in rows):
-            raise ValueError(
-                "'expect.rows' mixes rows and lists; "
-                "give either one list of rows or a list of accepted answers"
+        return accepted_answers(self.expect)
+
+    def each_turn(self) -> list[Case]:
+        """Give one case for each question; a case without `turns` gives itself.
+
+        The cases of a conversation have the ids `ID#1`, `ID#2` and so on, and the settings of
+        this one.
+        """
+        if not self.turns:
+            return [self]
+        first = Turn(self.question, self.expect, self.reference_sql)
+        return [
+            replace(
+                self,
+                question=turn.question,
+                expect=turn.expect,
+                reference_sql=turn.reference_sql,
+                id=f"{self.id}#{number}",
+                turns=[],
             )
-        else:
-            answers = [rows]
-        for answer in answers:
-            for row in answer:
-                _check_row(row)
-        return answers
+            for number, turn in enumerate([first, *self.turns], start=1)
+        ]
 
 
-def _check_row(row: object) -> None:
-    if not isinstance(row, dict) or not row:
-        raise ValueError("each row in 'expect.rows' must be a non-empty mapping")
-    for name in row:
-        if not isinstance(name, str):
-            raise ValueError(
-                f"column name {name!r} in 'expect.rows' must be text; "
-                f'write it in quotes, as "{name}"'
-            )
+def _is_amount(value: object, *, positive: bool = False) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return False
+    return value > 0 if positive else value >= 0
+
+
+def _suggestion(unknown: list[str], allowed: set[str]) -> str:
+    """Name an undocumented field that is close; the message lists the documented ones already."""
+    others = sorted(allowed - set(DOCUMENTED_FIELDS))
+    close = [difflib.get_close_matches(name, others, n=1, cutoff=0.7) for name in unknown]
+    found = sorted({match[0] for match in close if match})
+    return f"; did you mean {' or '.join(map(repr, found))}?" if found else ""
+
+
+def _with_first_turn(given: dict[str, Any]) -> dict[str, Any]:
+    misplaced = [name for name in _OF_A_TURN if given.get(name)]
+    if misplaced:
+        raise ValueError(f"'{misplaced[0]}' belongs in a turn when the case has no 'question'")
+    first, *following = as_turns(given["turns"])
+    return {
+        **given,
+        "question": first.question,
+        "expect": first.expect,
+        "reference_sql": first.reference_sql,
+        "turns": following,
+    }

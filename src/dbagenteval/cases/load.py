@@ -1,0 +1,114 @@
+"""Read the cases of a file: all of them, or all that is wrong with them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dbagenteval.cases.case import Case
+from dbagenteval.cases.source import Item, Source
+from dbagenteval.errors import DatasetError
+
+__all__ = ["CasesWarning", "load_cases"]
+
+
+class CasesWarning(UserWarning):
+    """A value of a cases file is probably not what its author meant."""
+
+
+def load_cases(path: str | Path) -> list[Case]:
+    """Read a cases file.
+
+    Args:
+        path: A `.yaml`, `.yml`, `.json`, `.jsonl` or `.csv` file in UTF-8, with or without a
+            byte order mark.
+
+    Returns:
+        The cases in file order.
+
+    Raises:
+        DatasetError: The file can't be read or has faults; `problems` lists all of them, each
+            with its place.
+
+    Warns:
+        CasesWarning: A value that the format reads otherwise than it looks.
+    """
+    name = str(path)
+    source = _read(Path(path), name)
+    problems = list(source.problems)
+    cases = [case for item in source.items if (case := _case(item, problems)) is not None]
+    if not source.items and not problems:
+        problems.append(f"{name}: no cases found")
+    _find_duplicates(source.items, problems)
+    if problems:
+        raise DatasetError(problems)
+    for text in source.warnings:
+        warnings.warn(text, CasesWarning, stacklevel=2)
+    return cases
+
+
+def _read(path: Path, name: str) -> Source:
+    read = _reader(path.suffix.lower())
+    if read is None:
+        raise DatasetError(
+            [f"{name}: unsupported file type; use .yaml, .yml, .json, .jsonl or .csv"]
+        )
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DatasetError([f"{name}: cannot read file ({error.strerror})"]) from error
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start}: {error.reason}"
+        raise DatasetError([f"{name}: not a UTF-8 text file ({reason})"]) from error
+    return read(text, name)
+
+
+def _reader(suffix: str) -> Callable[[str, str], Source] | None:
+    # Each format is imported when it is met: reading JSON lines needs no YAML.
+    if suffix in (".yaml", ".yml"):
+        from dbagenteval.cases.yaml_source import read_yaml  # noqa: PLC0415
+
+        return read_yaml
+    if suffix in (".json", ".jsonl"):
+        from dbagenteval.cases.json_source import read_json, read_jsonl  # noqa: PLC0415
+
+        return read_json if suffix == ".json" else read_jsonl
+    if suffix == ".csv":
+        from dbagenteval.cases.csv_source import read_csv  # noqa: PLC0415
+
+        return read_csv
+    return None
+
+
+def _case(item: Item, problems: list[str]) -> Case | None:
+    if not isinstance(item.data, dict):
+        problems.append(f"{item.where}: a case must be a mapping")
+        return None
+    try:
+        return Case.from_dict(item.data)
+    except ValueError as error:
+        problems.append(f"{item.where}: {error}")
+    return None
+
+
+def _find_duplicates(items: list[Item], problems: list[str]) -> None:
+    first: dict[str, str] = {}
+    for item in items:
+        key = _key(item.data) if isinstance(item.data, dict) else ""
+        if not key:
+            continue
+        if key in first:
+            problems.append(f"{item.where}: duplicate case {key!r} (first at {first[key]})")
+        else:
+            first[key] = item.where
+
+
+def _key(data: Mapping[Any, Any]) -> str:
+    """Give the id, else the question, as `Case.key` will; also of a case with other faults."""
+    given = data.get("id")
+    if given not in (None, ""):
+        return str(given)
+    question = data.get("question")
+    return question if isinstance(question, str) else ""

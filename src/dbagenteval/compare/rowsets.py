@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from dbagenteval.compare.cells import Reading
+from dbagenteval.compare.sides import Side
 
 __all__ = ["RowComparison", "RowOptions", "compare_rows"]
 
@@ -78,4 +82,60 @@ def compare_rows(
     Returns:
         Whether they agree, and why or why not.
     """
-    raise NotImplementedError
+    options = options or RowOptions()
+    one, other = Side.from_rows(expected), Side.from_rows(actual)
+    if one.row_count != other.row_count:
+        return RowComparison(equal=False, reason="row_count")
+    if not one.row_count:
+        if options.empty == "fail":
+            return RowComparison(equal=False, reason="empty", detail="both results are empty")
+        return RowComparison(equal=True, notes=("both results empty",))
+    pairs = _pairs(one, other, options)
+    if pairs is None:
+        return RowComparison(equal=False, reason="different_values")
+    return RowComparison(equal=True)
+
+
+def _pairs(one: Side, other: Side, options: RowOptions) -> list[int] | None:
+    def keys(i: int, j: int, values: list[Any]) -> list[Any]:
+        reading = Reading(one.kinds[i] | other.kinds[j], options.precision)
+        return [reading.key(value) for value in values]
+
+    folded = {name.casefold(): j for j, name in reversed(list(enumerate(other.names)))}
+    named: dict[int, int] = {}
+    for i, name in enumerate(one.names):
+        if name in other.names:
+            named[i] = other.names.index(name)
+        elif name.casefold() in folded:
+            named[i] = folded[name.casefold()]
+    free = [j for j in range(len(other.names)) if j not in named.values()]
+    candidates: list[tuple[int, list[int]]] = []
+    for i in range(len(one.names)):
+        fitting = []
+        for j in [named[i]] if i in named else free:
+            left, right = keys(i, j, one.columns[i]), keys(i, j, other.columns[j])
+            if left == right if options.ordered else Counter(left) == Counter(right):
+                fitting.append(j)
+        candidates.append((i, fitting))
+    candidates.sort(key=lambda item: len(item[1]))
+    budget = [5_000]
+
+    def extend(chosen: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+        if chosen:
+            budget[0] -= 1
+            left = list(zip(*(keys(i, j, one.columns[i]) for i, j in chosen), strict=True))
+            right = list(zip(*(keys(i, j, other.columns[j]) for i, j in chosen), strict=True))
+            if left != right and (options.ordered or Counter(left) != Counter(right)):
+                return None
+        if len(chosen) == len(candidates):
+            return chosen
+        i, fitting = candidates[len(chosen)]
+        for j in fitting:
+            if budget[0] > 0 and j not in [pair[1] for pair in chosen]:
+                found = extend([*chosen, (i, j)])
+                if found is not None:
+                    return found
+        return None
+
+    found = extend([])
+    return None if found is None else [j for _, j in sorted(found)]

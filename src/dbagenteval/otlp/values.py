@@ -20,6 +20,7 @@ class Scope:
     version: str = ""
     attributes: Attributes = field(default_factory=dict)
     schema_url: str = ""
+    dropped_attributes_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class Link:
     trace_id: str
     span_id: str
     attributes: Attributes = field(default_factory=dict)
+    trace_state: str = ""
+    flags: int = 0
+    dropped_attributes_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,10 @@ class Span:
         links: Links in the order sent.
         resource: Resource attributes.
         scope: Instrumentation scope.
+        trace_state: W3C trace state.
+        flags: W3C trace flags and whether the parent is remote.
+        dropped_events_count: How many the SDK dropped.
+        dropped_links_count: How many the SDK dropped.
     """
 
     trace_id: str
@@ -78,6 +86,10 @@ class Span:
     links: tuple[Link, ...] = ()
     resource: Attributes = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+    trace_state: str = ""
+    flags: int = 0
+    dropped_events_count: int = 0
+    dropped_links_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +108,8 @@ class LogRecord:
         attributes: Record attributes.
         resource: Resource attributes.
         scope: Instrumentation scope.
+        flags: W3C trace flags.
+        dropped_attributes_count: How many the SDK dropped.
     """
 
     trace_id: str = ""
@@ -109,6 +123,8 @@ class LogRecord:
     attributes: Attributes = field(default_factory=dict)
     resource: Attributes = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
+    flags: int = 0
+    dropped_attributes_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,257 @@
+"""The journal: requests are on disk here before they are acknowledged.
+
+A segment is a file named after the position of its first byte; records follow one another. A
+position counts bytes from the first record ever, so it never goes back, whatever is removed.
+Record: magic, signal, length, checksum, time of arrival (24 bytes, little endian), then the body.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import logging
+import os
+import struct
+import threading
+import time
+import zlib
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from dbagenteval.errors import Overloaded
+
+__all__ = ["HEADER", "MAGIC", "Journal", "Record", "encode_record", "segments"]
+
+_log = logging.getLogger(__name__)
+
+MAGIC = b"DJR1"
+HEADER = struct.Struct("<4sB3xIIQ")
+_SIGNAL_CODES = {"traces": 1, "logs": 2}
+_SIGNALS = {code: signal for signal, code in _SIGNAL_CODES.items()}
+_SUFFIX = ".journal"
+_SEGMENT_BYTES = 64 << 20
+_IOV_MAX = 512
+_DISK_FULL_RETRY_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One request in the journal; `end` is the position behind it."""
+
+    signal: str
+    body: bytes
+    received_ns: int
+    end: int
+
+
+def encode_record(signal: str, body: bytes, received_ns: int) -> bytes:
+    """Give the header of a record."""
+    code = _SIGNAL_CODES[signal]
+    checksum = _checksum(code, body, received_ns)
+    return HEADER.pack(MAGIC, code, len(body), checksum, received_ns)
+
+
+def decode_header(header: bytes) -> tuple[str, int, int, int] | None:
+    """Give signal, length, checksum and arrival of a header, or None if it isn't one."""
+    if len(header) < HEADER.size:
+        return None
+    magic, code, length, checksum, received_ns = HEADER.unpack_from(header)
+    if magic != MAGIC or code not in _SIGNALS:
+        return None
+    return _SIGNALS[code], length, checksum, received_ns
+
+
+def is_intact(signal: str, body: bytes, received_ns: int, checksum: int) -> bool:
+    """Tell whether a record's content is what was written."""
+    return _checksum(_SIGNAL_CODES[signal], body, received_ns) == checksum
+
+
+def _checksum(code: int, body: bytes, received_ns: int) -> int:
+    return zlib.crc32(body, zlib.crc32(struct.pack("<BIQ", code, len(body), received_ns)))
+
+
+def segments(folder: Path) -> list[tuple[int, Path]]:
+    """List the segments with their first positions, in order."""
+    return sorted(
+        (int(path.name.removesuffix(_SUFFIX)), path) for path in folder.glob(f"*{_SUFFIX}")
+    )
+
+
+class Journal:
+    """Append requests; what arrives during one fsync goes out together in the next.
+
+    Args:
+        folder: Where the segments lie.
+        end: The position at which to go on; a new segment starts there.
+        max_pending_bytes: What may wait in memory for the disk.
+        max_backlog_bytes: What may lie in the journal before the writer has stored it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        end: int,
+        max_pending_bytes: int = 256 << 20,
+        max_backlog_bytes: int = 2 << 30,
+    ) -> None:
+        self._folder = folder
+        self._max_pending_bytes = max_pending_bytes
+        self._max_backlog_bytes = max_backlog_bytes
+        self._changed = threading.Condition()
+        self._pending: list[tuple[bytes, bytes, Future[int]]] = []
+        self._pending_bytes = 0
+        self._closing = False
+        self._descriptor = -1
+        self._segment_start = end
+        self.durable = end
+        self.applied = end
+        self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+        self._thread.start()
+
+    def append(self, signal: str, body: bytes) -> Future[int]:
+        """Add a request.
+
+        Returns:
+            Done once the request is safe on disk, with the position behind it. Its exception is
+            `Overloaded` if the disk is full.
+
+        Raises:
+            Overloaded: Too much waits to be written or stored.
+        """
+        received_ns = time.time_ns()
+        header = encode_record(signal, body, received_ns)
+        future: Future[int] = Future()
+        with self._changed:
+            if self._closing:
+                raise Overloaded("shutting down")
+            if self._pending_bytes + len(body) > self._max_pending_bytes and self._pending:
+                raise Overloaded("too many requests wait for the disk")
+            if self.durable - self.applied > self._max_backlog_bytes:
+                raise Overloaded("too many requests wait to be stored")
+            self._pending.append((header, body, future))
+            self._pending_bytes += len(body)
+            self._changed.notify_all()
+        return future
+
+    def wait_beyond(self, position: int, timeout_s: float | None) -> bool:
+        """Wait until more than `position` is durable, or the journal closes."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: self.durable > position or self._closing, timeout_s
+            )
+
+    @property
+    def is_closing(self) -> bool:
+        """True once `close` was called."""
+        return self._closing
+
+    def mark_applied(self, position: int) -> None:
+        """Note that everything before `position` is stored, and remove segments before it."""
+        with self._changed:
+            self.applied = position
+            current = self._segment_start
+            self._changed.notify_all()
+        known = segments(self._folder)
+        for (start, path), (next_start, _) in itertools.pairwise(known):
+            if next_start <= position and start < current:
+                path.unlink(missing_ok=True)
+
+    def wait_applied(self, position: int, timeout_s: float | None = None) -> bool:
+        """Wait until everything before `position` is stored."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.applied >= position, timeout_s)
+
+    def close(self) -> None:
+        """Write what is pending and stop; further requests are refused."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: bool(self._pending) or self._closing)
+                batch, self._pending = self._pending, []
+            if not batch:
+                return
+            try:
+                self._write(batch)
+            except OSError as error:
+                self._undo()
+                _log.error("journal.write_failed errno=%s", errno.errorcode.get(error.errno or 0))
+                failure = Overloaded(
+                    "no space left on disk" if error.errno == errno.ENOSPC else "disk error",
+                    retry_after_s=_DISK_FULL_RETRY_S,
+                )
+                self._settle(batch, failure)
+            else:
+                self._settle(batch, None)
+
+    def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:
+        if self._descriptor < 0:
+            self._open_segment()
+        parts: list[bytes] = []
+        for header, body, _ in batch:
+            parts += (header, body)
+        for index in range(0, len(parts), _IOV_MAX):
+            _write_all(self._descriptor, parts[index : index + _IOV_MAX])
+        os.fdatasync(self._descriptor)
+
+    def _open_segment(self) -> None:
+        self._segment_start = self.durable
+        path = self._folder / f"{self._segment_start:020d}{_SUFFIX}"
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _undo(self) -> None:
+        """Cut what a failed write left behind, so that the next record follows a whole one."""
+        if self._descriptor < 0:
+            return
+        try:
+            os.ftruncate(self._descriptor, self.durable - self._segment_start)
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+        except OSError:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _settle(
+        self, batch: list[tuple[bytes, bytes, Future[int]]], failure: Overloaded | None
+    ) -> None:
+        position = self.durable
+        ends = []
+        for header, body, _ in batch:
+            position += len(header) + len(body)
+            ends.append(position)
+        with self._changed:
+            self._pending_bytes -= sum(len(body) for _, body, _ in batch)
+            if failure is None:
+                self.durable = position
+            self._changed.notify_all()
+        for (_, _, future), end in zip(batch, ends, strict=True):
+            if failure is None:
+                future.set_result(end)
+            else:
+                future.set_exception(failure)
+        if failure is None and self.durable - self._segment_start >= _SEGMENT_BYTES:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _write_all(descriptor: int, parts: list[bytes]) -> None:
+    """Write all parts; a short write is continued."""
+    total = sum(map(len, parts))
+    written = os.writev(descriptor, parts)
+    if written < total:
+        rest = memoryview(b"".join(parts))[written:]
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]

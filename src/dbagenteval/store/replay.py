@@ -1,0 +1,153 @@
+"""Reading the journal: records in order, torn tails cut, damaged records set aside."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from dbagenteval.store.journal import (
+    HEADER,
+    MAGIC,
+    Record,
+    decode_header,
+    is_intact,
+    segments,
+)
+from dbagenteval.store.layout import write_private
+
+__all__ = ["JournalReader", "cut_torn_tail"]
+
+_log = logging.getLogger(__name__)
+
+
+def cut_torn_tail(folder: Path, applied: int) -> int:
+    """Cut what a crash left half written behind the last whole record.
+
+    Only the last segment can have such a tail: it was never acknowledged.
+
+    Returns:
+        The position at which the journal goes on.
+    """
+    known = segments(folder)
+    if not known:
+        return applied
+    start, path = known[-1]
+    size = path.stat().st_size
+    end = size
+    with path.open("rb") as file:
+        data = _Segment(file.fileno(), size)
+        offset = 0
+        while offset < size:
+            record = data.record_at(offset)
+            if record is not None:
+                offset += HEADER.size + len(record[1])
+                continue
+            following = data.next_record(offset)
+            if following is None:
+                end = offset
+                break
+            offset = following
+    if end < size:
+        _log.warning("journal.torn_tail_cut position=%d bytes=%d", start + end, size - end)
+        os.truncate(path, end)
+    return max(applied, start + end)
+
+
+class JournalReader:
+    """Give records from a position on.
+
+    Args:
+        folder: Where the segments lie.
+        position: Where to start.
+        set_aside: Folder to which damaged parts are copied.
+    """
+
+    def __init__(self, folder: Path, *, position: int, set_aside: Path) -> None:
+        self._folder = folder
+        self._set_aside = set_aside
+        self.position = position
+        self.damaged_count = 0
+
+    def read(self, limit: int, *, max_records: int, max_bytes: int) -> list[Record]:
+        """Read the next records that lie wholly before the position `limit`.
+
+        Damaged parts are copied to the set-aside folder, counted in `damaged_count` and passed.
+        """
+        found: list[Record] = []
+        size = 0
+        for record in self._records(limit):
+            found.append(record)
+            size += len(record.body)
+            if len(found) >= max_records or size >= max_bytes:
+                break
+        return found
+
+    def _records(self, limit: int) -> Iterator[Record]:
+        for start, path in segments(self._folder):
+            if start >= limit:
+                return
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                size = min(os.fstat(descriptor).st_size, limit - start)
+                if start + size <= self.position:
+                    continue
+                yield from self._records_of(_Segment(descriptor, size), start)
+            finally:
+                os.close(descriptor)
+        self.position = max(self.position, limit)
+
+    def _records_of(self, segment: _Segment, start: int) -> Iterator[Record]:
+        self.position = max(self.position, start)
+        while self.position - start < segment.size:
+            offset = self.position - start
+            found = segment.record_at(offset)
+            if found is None:
+                following = segment.next_record(offset) or segment.size
+                self._put_aside(segment.read(offset, following - offset))
+                self.position = start + following
+                continue
+            signal, body, received_ns = found
+            self.position = start + offset + HEADER.size + len(body)
+            yield Record(signal, body, received_ns, self.position)
+
+    def _put_aside(self, damaged: bytes) -> None:
+        self.damaged_count += 1
+        path = self._set_aside / f"journal-{self.position:020d}.bin"
+        _log.error("journal.damaged position=%d bytes=%d", self.position, len(damaged))
+        write_private(path, damaged)
+
+
+class _Segment:
+    """Random access to one segment."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self.size = size
+
+    def read(self, offset: int, length: int) -> bytes:
+        return os.pread(self._descriptor, length, offset)
+
+    def record_at(self, offset: int) -> tuple[str, bytes, int] | None:
+        """Give signal, body and arrival of the record at the offset, None if it isn't whole."""
+        header = decode_header(self.read(offset, HEADER.size))
+        if header is None:
+            return None
+        signal, length, checksum, received_ns = header
+        if offset + HEADER.size + length > self.size:
+            return None
+        body = self.read(offset + HEADER.size, length)
+        if not is_intact(signal, body, received_ns, checksum):
+            return None
+        return signal, body, received_ns
+
+    def next_record(self, offset: int) -> int | None:
+        """Find the next whole record behind a damaged one."""
+        data = self.read(offset, self.size - offset)
+        found = data.find(MAGIC, 1)
+        while found >= 0:
+            if self.record_at(offset + found) is not None:
+                return offset + found
+            found = data.find(MAGIC, found + 1)
+        return None

@@ -1,0 +1,1 @@
+SELECT count(*) FROM (SELECT DISTINCT trace_id, span_id FROM incoming_spans);

@@ -1,0 +1,3 @@
+CREATE TABLE IF NOT EXISTS log_requests (
+    digest BLOB NOT NULL
+);

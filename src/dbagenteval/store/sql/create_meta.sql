@@ -1,0 +1,4 @@
+CREATE TABLE IF NOT EXISTS meta (
+    key VARCHAR NOT NULL,
+    value UBIGINT NOT NULL
+);

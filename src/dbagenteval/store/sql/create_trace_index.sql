@@ -1,0 +1,11 @@
+CREATE TABLE IF NOT EXISTS trace_index (
+    trace_id BLOB NOT NULL,
+    service VARCHAR NOT NULL,
+    first_start_ns UBIGINT,
+    last_start_ns UBIGINT,
+    last_end_ns UBIGINT,
+    span_count UINTEGER NOT NULL,
+    first_log_ns UBIGINT,
+    last_log_ns UBIGINT,
+    log_count UINTEGER NOT NULL
+);

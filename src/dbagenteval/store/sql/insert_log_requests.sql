@@ -1,0 +1,1 @@
+INSERT INTO log_requests SELECT unnest($digests);

@@ -1,0 +1,1 @@
+SELECT digest FROM log_requests WHERE digest IN (SELECT unnest($digests));

@@ -1,0 +1,4 @@
+-- The start times between which spans of incoming traces are stored already; null if none are.
+SELECT min(first_start_ns), max(last_start_ns)
+FROM trace_index
+WHERE span_count > 0 AND trace_id IN (SELECT trace_id FROM incoming_spans);

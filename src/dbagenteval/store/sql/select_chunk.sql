@@ -1,0 +1,4 @@
+SELECT trace_id, first_start_ns, last_start_ns, first_log_ns, last_log_ns, span_count
+FROM selected_traces
+WHERE number >= $first AND number < $last
+ORDER BY number;

@@ -1,0 +1,180 @@
+"""From journal records to rows: one batch, one transaction, nothing stored twice."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+from google.protobuf.message import DecodeError
+
+from dbagenteval.otlp.columns import ColumnBuilder, Columns
+from dbagenteval.store.database import write_meta
+from dbagenteval.store.layout import Layout, write_private
+from dbagenteval.store.statements import statement
+
+__all__ = ["POSITION_KEY", "Applied", "Writer"]
+
+_log = logging.getLogger(__name__)
+
+POSITION_KEY = "journal_position"
+"""The journal is stored up to this position (`meta` table)."""
+
+_TABLES = ("resources", "scopes", "spans", "span_events", "span_links", "logs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """What one batch added."""
+
+    spans: int
+    logs: int
+    duplicate_spans: int
+    set_aside: int = 0
+
+
+class Writer:
+    """Store batches of requests; only one may write to a store.
+
+    Args:
+        connection: Of the store's database; the writer takes a cursor of its own.
+        layout: The store.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
+        self._connection = connection.cursor()
+        self._connection.execute("USE store")
+        self._layout = layout
+        self._builder = ColumnBuilder()
+
+    def close(self) -> None:
+        """Give the cursor back."""
+        self._connection.close()
+
+    def apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
+        """Store some requests in one transaction.
+
+        Args:
+            requests: Signal and checked protobuf body, in the order of arrival.
+            position: Where the journal stands after them; None if they don't come from it.
+
+        Raises:
+            duckdb.Error: The database could not commit, and nothing was stored.
+        """
+        try:
+            columns, set_aside = self._builder.build(requests), 0
+        except DecodeError:
+            readable = [request for request in requests if self._is_readable(request)]
+            set_aside = len(requests) - len(readable)
+            requests, columns = readable, self._builder.build(readable)
+        self._connection.begin()
+        try:
+            applied = self._insert(columns, requests, set_aside)
+            if position is not None:
+                write_meta(self._connection, POSITION_KEY, position)
+            self._connection.commit()
+        except BaseException:
+            self._connection.rollback()
+            raise
+        return applied
+
+    def _is_readable(self, request: tuple[str, bytes]) -> bool:
+        """Tell whether a request decodes; if not, it is put aside in a file."""
+        signal, body = request
+        try:
+            self._builder.build([request])
+        except DecodeError:
+            name = hashlib.sha256(body).hexdigest()[:16]
+            write_private(self._layout.set_aside / f"request-{signal}-{name}.bin", body)
+            _log.error("store.request_set_aside signal=%s bytes=%d", signal, len(body))
+            return False
+        return True
+
+    def _insert(
+        self, columns: Columns, requests: Sequence[tuple[str, bytes]], set_aside: int
+    ) -> Applied:
+        repeated = self._repeated_log_requests(requests)
+        if repeated:
+            kept = [request for index, request in enumerate(requests) if index not in repeated]
+            columns = self._builder.build(kept)
+        tables = dict(columns.tables)
+        offered = tables["spans"].num_rows
+        try:
+            if offered:
+                self._connection.register("incoming_spans", tables["spans"])
+                tables = self._without_known_spans(tables)
+            for name in _TABLES:
+                if tables[name].num_rows:
+                    self._connection.register(f"incoming_{name}", tables[name])
+                    self._connection.execute(statement(f"insert_{name}"))
+            for name in ("spans", "logs"):
+                if tables[name].num_rows:
+                    self._connection.execute(statement(f"insert_trace_index_of_{name}"))
+        finally:
+            for name in _TABLES:
+                self._connection.unregister(f"incoming_{name}")
+        stored = tables["spans"].num_rows
+        return Applied(
+            spans=stored,
+            logs=tables["logs"].num_rows,
+            duplicate_spans=offered - stored,
+            set_aside=set_aside,
+        )
+
+    def _without_known_spans(self, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
+        """Leave out spans that are stored already or come twice in this batch."""
+        first, last = self._one(statement("known_range"))
+        if first is None:
+            (distinct,) = self._one(statement("count_distinct_incoming"))
+            if distinct == tables["spans"].num_rows:
+                return tables
+            first, last = 1, 0  # nothing is stored: an empty range
+        rows = self._connection.execute(
+            statement("fresh_rows"), {"first": first, "last": last}
+        ).fetchall()
+        if len(rows) == tables["spans"].num_rows:
+            return tables
+        fresh = pa.array([row for (row,) in rows], type=pa.uint32())
+        kept = {
+            name: tables[name].filter(pc.is_in(tables[name]["row"], value_set=fresh))
+            for name in ("spans", "span_events", "span_links")
+        }
+        return {**tables, **kept}
+
+    def _repeated_log_requests(self, requests: Sequence[tuple[str, bytes]]) -> set[int]:
+        """Find log requests that came before, byte for byte: an exporter's second try.
+
+        Log records have no identity of their own, so the request stands for them.
+        """
+        digests = {
+            index: hashlib.blake2b(body, digest_size=16).digest()
+            for index, (signal, body) in enumerate(requests)
+            if signal == "logs"
+        }
+        if not digests:
+            return set()
+        seen = {
+            digest
+            for (digest,) in self._connection.execute(
+                statement("known_log_requests"), {"digests": list(digests.values())}
+            ).fetchall()
+        }
+        repeated = set()
+        fresh = []
+        for index, digest in digests.items():
+            if digest in seen:
+                repeated.add(index)
+            else:
+                seen.add(digest)
+                fresh.append(digest)
+        if fresh:
+            self._connection.execute(statement("insert_log_requests"), {"digests": fresh})
+        return repeated
+
+    def _one(self, sql: str) -> tuple[int | None, ...]:
+        (row,) = self._connection.execute(sql).fetchall()
+        return tuple(row)

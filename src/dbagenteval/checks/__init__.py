@@ -1,5 +1,35 @@
 """Checks of stages, results and answers, built in or written by users."""
 
 from dbagenteval.checks.check import Check
+from dbagenteval.checks.judge import (
+    Faithful,
+    Judge,
+    JudgeCheck,
+    Relevant,
+    ask_judge,
+    check_reference_answer,
+)
+from dbagenteval.checks.numbers import NumbersGrounded
+from dbagenteval.checks.record import record_of
+from dbagenteval.checks.reference import Executor, Reference, check_reference, run_references
+from dbagenteval.checks.result_rows import check_rows
+from dbagenteval.checks.stages import check_expected, check_no_error
 
-__all__ = ["Check"]
+__all__ = [
+    "Check",
+    "Executor",
+    "Faithful",
+    "Judge",
+    "JudgeCheck",
+    "NumbersGrounded",
+    "Reference",
+    "Relevant",
+    "ask_judge",
+    "check_expected",
+    "check_no_error",
+    "check_reference",
+    "check_reference_answer",
+    "check_rows",
+    "record_of",
+    "run_references",
+]

@@ -1,0 +1,259 @@
+"""Checks that ask a language model, and how its reply is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from dbagenteval.cases import Case
+from dbagenteval.checks.check import Check
+from dbagenteval.checks.evidence import NOT_OBSERVED, last_result, one_line, why_hidden
+from dbagenteval.checks.prompts import (
+    DATA_NOTICE,
+    FAITHFUL_PROMPT,
+    REFERENCE_PROMPT,
+    RELEVANT_PROMPT,
+    VERDICT_REQUEST,
+)
+from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
+from dbagenteval.traces import Rows, Trace
+
+__all__ = [
+    "Faithful",
+    "Judge",
+    "JudgeCheck",
+    "Relevant",
+    "ask_judge",
+    "check_reference_answer",
+    "parse_verdict",
+    "rows_json",
+]
+
+Judge = Callable[[str], str]
+"""Takes a prompt and returns the model's reply as text."""
+
+MAX_ROWS_CHARS = 20_000
+_PLACEHOLDER = re.compile(r"\{(question|answer|rows)\}")
+_DISAGREEING = " (warning: the reply held verdicts that disagree; the last one was taken)"
+
+
+class JudgeCheck(Check):
+    """A check whose verdict a language model gives. Subclass it with your own `prompt`.
+
+    Args:
+        judge: Takes the prompt, returns the reply. A plain function, not an async one.
+        stage: Name of the answer stage; None means the last stage of kind `answer`.
+        max_rows_chars: How much of the rows goes into the prompt.
+    """
+
+    prompt: ClassVar[str] = ""
+    """The task; `{question}`, `{answer}` and `{rows}` are replaced by data."""
+    needs_rows: ClassVar[bool] = False
+    """True if there is nothing to judge without the agent's rows."""
+
+    def __init__(
+        self, judge: Judge, stage: str | None = None, max_rows_chars: int = MAX_ROWS_CHARS
+    ) -> None:
+        self.judge = judge
+        self.stage = stage
+        self.max_rows_chars = max_rows_chars
+
+    def run(self, trace: Trace, case: Case) -> CheckResult:
+        """Ask the judge about the answer; SKIP without an answer, or without needed rows.
+
+        Raises:
+            TypeError: The judge returned something else than text.
+            ValueError: The reply holds no verdict.
+        """
+        stage = trace.last_of("answer") if self.stage is None else trace.stage(self.stage)
+        name = stage.name if stage is not None else self.stage or "answer"
+        hidden = why_hidden(trace, stage, "output", "answer")
+        if hidden:
+            return self.result(name, SKIP, hidden, reason=NOT_OBSERVED)
+        if stage is None or not isinstance(stage.output, str) or not stage.output.strip():
+            return self.result(name, SKIP, "no answer text")
+        result = last_result(trace)
+        hidden = why_hidden(trace, result, "rows", "execute")
+        rows = result.rows if result is not None and not hidden else None
+        if self.needs_rows and hidden:
+            return self.result(name, SKIP, hidden, reason=NOT_OBSERVED)
+        if self.needs_rows and rows is None:
+            return self.result(name, SKIP, "no query result to judge the answer against")
+        question = case.question or trace.question
+        passed, why = ask_judge(
+            self.judge, self.prompt, question, stage.output, rows, self.max_rows_chars
+        )
+        return self.result(name, PASS if passed else FAIL, why)
+
+
+class Faithful(JudgeCheck):
+    """Passes when the judge says that the agent's own rows support the whole answer."""
+
+    name = "faithful"
+    prompt = FAITHFUL_PROMPT
+    needs_rows = True
+
+
+class Relevant(JudgeCheck):
+    """Passes when the judge says that the answer really answers the question."""
+
+    name = "relevant"
+    prompt = RELEVANT_PROMPT
+
+
+def check_reference_answer(
+    trace: Trace, case: Case, references: list[Rows], judge: Judge
+) -> CheckResult | None:
+    """Ask the judge whether the answer agrees with the result of the reference SQL.
+
+    Args:
+        trace: The trace.
+        case: Its question is put to the judge.
+        references: Rows of each reference query; the judge sees those of all.
+        judge: The judge.
+
+    Returns:
+        `reference_answer`, or None if there is no answer text to judge.
+    """
+    stage = trace.last_of("answer")
+    hidden = why_hidden(trace, stage, "output", "answer")
+    if hidden or stage is None or not isinstance(stage.output, str) or not stage.output.strip():
+        return None
+    rows: Any = (
+        references[0]
+        if len(references) == 1
+        else [
+            {"accepted result": number, "rows": each}
+            for number, each in enumerate(references, start=1)
+        ]
+    )
+    passed, why = ask_judge(judge, REFERENCE_PROMPT, case.question, stage.output, rows)
+    return CheckResult("reference_answer", stage.name, PASS if passed else FAIL, why)
+
+
+def ask_judge(
+    judge: Judge,
+    template: str,
+    question: str,
+    answer: str,
+    rows: Rows | None,
+    max_rows_chars: int = MAX_ROWS_CHARS,
+) -> tuple[bool, str]:
+    """Put one question to the judge.
+
+    Question, answer and rows are data: each stands between two markers that their text can't
+    contain, since the marker is a digest of all of it, and what is inserted is not scanned again.
+
+    Args:
+        judge: Takes the prompt, returns the reply.
+        template: The task, with `{question}`, `{answer}` and `{rows}`; other braces stay.
+        question: The user's question.
+        answer: The agent's answer.
+        rows: Rows to judge against, or None.
+        max_rows_chars: How much of the rows goes into the prompt.
+
+    Returns:
+        Whether it passes, and the judge's reason on one line.
+
+    Raises:
+        TypeError: The judge returned something else than text.
+        ValueError: The reply holds no verdict.
+    """
+    reply: Any = judge(judge_prompt(template, question, answer, rows, max_rows_chars))
+    if not isinstance(reply, str):
+        if hasattr(reply, "close"):
+            reply.close()  # a coroutine that nobody awaits
+        raise TypeError(
+            "the judge must be a plain (not async) function returning the reply text, "
+            f"got {type(reply).__name__}"
+        )
+    verdicts = list(_verdicts(reply))
+    passed, reason = parse_verdict(reply)
+    disagree = len({verdict for verdict, _ in verdicts}) > 1
+    return passed, one_line(reason) + (_DISAGREEING if disagree else "")
+
+
+def judge_prompt(
+    template: str, question: str, answer: str, rows: Rows | None, max_rows_chars: int
+) -> str:
+    """Fill a template in one pass and add the request for a verdict."""
+    data = {
+        "question": question,
+        "answer": answer,
+        "rows": rows_json(rows, max_rows_chars) if rows is not None else "(no query was run)",
+    }
+    digest = hashlib.sha256("\0".join(data.values()).encode("utf-8", "surrogatepass")).hexdigest()
+    marker = f"DATA-{digest[:16]}"
+    filled = _PLACEHOLDER.sub(lambda match: f"<{marker}>\n{data[match[1]]}\n</{marker}>", template)
+    return f"{filled}\n\n{DATA_NOTICE.replace('MARKER', marker)}\n{VERDICT_REQUEST}"
+
+
+def rows_json(rows: Any, max_chars: int = MAX_ROWS_CHARS) -> str:
+    """Give rows as JSON of at most about `max_chars` characters.
+
+    Returns:
+        All rows if they fit; else as many whole rows as fit and a note of how many there are;
+        else the start of the first row and that note.
+    """
+    whole = json.dumps(rows, default=str, ensure_ascii=False)
+    if len(whole) <= max_chars:
+        return whole
+    shown: list[str] = []
+    length = 2
+    for row in rows:
+        text = json.dumps(row, default=str, ensure_ascii=False)
+        length += len(text) + (2 if shown else 0)
+        if length > max_chars:
+            break
+        shown.append(text)
+    if not shown:
+        return f"{whole[:max_chars]}\n(the first of {len(rows)} rows, cut short)"
+    return f"[{', '.join(shown)}]\n(showing the first {len(shown)} of {len(rows)} rows)"
+
+
+def parse_verdict(reply: str) -> tuple[bool, str]:
+    """Read the verdict of a judge's reply: the last JSON object with a boolean `pass`.
+
+    An object inside another is looked at only if no outer one has a verdict.
+
+    Returns:
+        Whether it passes, and the `reason` (empty if there is none).
+
+    Raises:
+        ValueError: No such object.
+    """
+    found = list(_verdicts(reply))
+    if not found:
+        raise ValueError(f"judge reply has no JSON object with a boolean 'pass': {reply[:200]!r}")
+    return found[-1]
+
+
+def _verdicts(reply: str) -> Iterator[tuple[bool, str]]:
+    objects = list(_json_objects(reply))
+    outer = [each for each in objects if isinstance(each.get("pass"), bool)]
+    nested = [
+        value
+        for each in objects
+        for value in each.values()
+        if isinstance(value, dict) and isinstance(value.get("pass"), bool)
+    ]
+    for each in outer or nested:
+        reason = each.get("reason")
+        yield each["pass"], "" if reason is None else str(reason)
+
+
+def _json_objects(text: str) -> Iterator[dict[str, Any]]:
+    """Decode the JSON objects in a text, outermost ones only, left to right."""
+    decoder = json.JSONDecoder()
+    position = text.find("{")
+    while position >= 0:
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = position + 1
+        else:
+            yield value
+        position = text.find("{", end)

@@ -1,0 +1,150 @@
+"""One Trace and one Case become one Scorecard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dbagenteval.cases import Case
+from dbagenteval.checks import (
+    Check,
+    Executor,
+    Faithful,
+    Judge,
+    Reference,
+    Relevant,
+    check_expected,
+    check_no_error,
+    check_reference,
+    check_reference_answer,
+    check_rows,
+    record_of,
+    run_references,
+)
+from dbagenteval.scorecard import CheckResult, Scorecard
+from dbagenteval.traces import Trace
+
+__all__ = ["evaluate", "try_evaluate"]
+
+
+def evaluate(
+    trace: Trace,
+    case: Case | None = None,
+    rules: Iterable[Check] = (),
+    judge: Judge | None = None,
+    execute: Executor | None = None,
+) -> Scorecard:
+    """Check one trace against one case.
+
+    Args:
+        trace: What the agent did.
+        case: What is right; None checks only what needs no expectation.
+        rules: Further checks, run in their order.
+        judge: Adds the checks that a language model answers.
+        execute: Runs the reference SQL; it is called once for each query, never for the
+            agent's SQL.
+
+    Returns:
+        The scorecard, its checks in the order: `no_error`, `expected` and `recall`,
+        `rows_match`, the reference, the rules, the judge.
+
+    Raises:
+        Exception: Whatever a rule, the judge or the executor raised first.
+    """
+    card, errors = _evaluate(trace, case, rules, judge, execute)
+    if errors:
+        raise errors[0][1]
+    return card
+
+
+def try_evaluate(
+    trace: Trace,
+    case: Case | None = None,
+    rules: Iterable[Check] = (),
+    judge: Judge | None = None,
+    execute: Executor | None = None,
+) -> Scorecard:
+    """Check one trace as `evaluate` does, but let what can't run become the verdict ERROR.
+
+    The card keeps the results of all other checks, and its `error` names what raised.
+    """
+    card, errors = _evaluate(trace, case, rules, judge, execute)
+    if errors:
+        card.error = "evaluation raised " + "; ".join(_described(*error) for error in errors)
+    return card
+
+
+_Errors = list[tuple[str, Exception]]
+
+
+def _evaluate(
+    trace: Trace,
+    case: Case | None,
+    rules: Iterable[Check],
+    judge: Judge | None,
+    execute: Executor | None,
+) -> tuple[Scorecard, _Errors]:
+    case = case or Case(trace.question if trace.question.strip() else "(no question)")
+    card = Scorecard(
+        trace.question,
+        stage_order=[stage.name for stage in trace.stages],
+        case_id=case.id,
+        tags=list(case.tags),
+    )
+    errors: _Errors = []
+
+    def attempt(name: str, check: Callable[[], Iterable[CheckResult]]) -> None:
+        try:
+            card.results.extend(check())
+        except Exception as error:  # noqa: BLE001 the user's code; it becomes the card's error
+            errors.append((name, error))
+
+    card.results += [check_no_error(stage, trace) for stage in trace.stages]
+    card.results += [
+        check_expected(trace, name, expected)
+        for name, expected in case.expect.items()
+        if name != "rows"
+    ]
+    if "rows" in case.expect:
+        card.results.append(check_rows(trace, case))
+    references: list[Reference] = []
+    if case.reference_sql is not None:
+        attempt("", lambda: _against_reference(trace, case, judge, execute, references))
+    for rule in rules:
+        attempt(f"rule {_name_of(rule)!r}", lambda rule=rule: [_run_rule(rule, trace, case)])  # type: ignore[misc]
+    for judged in (Faithful, Relevant) if judge is not None else ():
+        attempt("", lambda judged=judged: [judged(judge).run(trace, case)])  # type: ignore[misc]
+    card.meta = record_of(trace, references)
+    return card, errors
+
+
+def _against_reference(
+    trace: Trace,
+    case: Case,
+    judge: Judge | None,
+    execute: Executor | None,
+    references: list[Reference],
+) -> Iterable[CheckResult]:
+    references += run_references(case, execute)
+    yield from check_reference(trace, case, references)
+    if judge is not None:
+        rows = [reference.rows for reference in references]
+        answer = check_reference_answer(trace, case, rows, judge)
+        if answer is not None:
+            yield answer
+
+
+def _run_rule(rule: Check, trace: Trace, case: Case) -> CheckResult:
+    result: Any = rule.run(trace, case)
+    if not isinstance(result, CheckResult):
+        raise TypeError(f"a rule must return a CheckResult, got {type(result).__name__}")
+    return result
+
+
+def _name_of(rule: Any) -> str:
+    return getattr(rule, "name", "") or type(rule).__name__
+
+
+def _described(name: str, error: Exception) -> str:
+    where = f" in {name}" if name else ""
+    return f"{type(error).__name__}{where}: {error}"

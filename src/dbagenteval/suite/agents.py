@@ -1,0 +1,170 @@
+"""Call an agent and make a Trace of what it gives back, whatever it does instead."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbagenteval.cases import Case
+from dbagenteval.traces import Trace
+
+__all__ = ["Agent", "AgentFailed", "AgentResult", "Ask", "Conversation", "trace_of"]
+
+AgentResult = Trace | dict[str, Any] | str
+"""What an agent gives: a Trace, its `to_dict` form, or the answer text."""
+
+Agent = Callable[..., AgentResult | Awaitable[AgentResult]]
+"""Takes the question; `conversation` and `session_id` as well if it has such parameters."""
+
+
+class AgentFailed(Exception):
+    """The agent gave no result; the message is the error of the scorecard.
+
+    Args:
+        message: For the scorecard.
+        may_retry: Another try could go better.
+    """
+
+    def __init__(self, message: str, *, may_retry: bool = True) -> None:
+        super().__init__(message)
+        self.may_retry = may_retry
+
+    @classmethod
+    def raised(cls, error: BaseException) -> AgentFailed:
+        """Describe an exception of the agent; one that asks to end the process is not retried."""
+        text = f"agent raised {type(error).__name__}: {error}"
+        return cls(text, may_retry=isinstance(error, Exception))
+
+    @classmethod
+    def timed_out(cls, seconds: float) -> AgentFailed:
+        """Say that the agent did not answer in time."""
+        return cls(f"agent timed out after {seconds:g} s (set by `timeout`)")
+
+
+@dataclass
+class Conversation:
+    """The turns so far of one session with the agent.
+
+    Args:
+        session_id: Identifies the session.
+        messages: Earlier questions and answers, oldest first, as
+            `{"role": "user" or "assistant", "content": text}`.
+    """
+
+    session_id: str
+    messages: list[dict[str, str]] = field(default_factory=list)
+
+    def add(self, question: str, trace: Trace) -> None:
+        """Remember one turn."""
+        answer = trace.last_of("answer")
+        text = "" if answer is None or answer.output is None else str(answer.output)
+        self.messages.append({"role": "user", "content": question})
+        self.messages.append({"role": "assistant", "content": text})
+
+
+class Ask:
+    """An agent with what it accepts beside the question.
+
+    Args:
+        agent: The agent.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.is_async = inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(
+            getattr(agent, "__call__", None)  # noqa: B004 looked at, not called
+        )
+        self._accepts = _accepted_names(agent)
+
+    def __call__(self, question: str, conversation: Conversation) -> Any:
+        """Call the agent; an async one gives an awaitable."""
+        if not self._accepts:
+            return self.agent(question)
+        offered = {
+            "conversation": copy.deepcopy(conversation.messages),
+            "session_id": conversation.session_id,
+        }
+        return self.agent(question, **{name: offered[name] for name in self._accepts})
+
+
+def _accepted_names(agent: Agent) -> list[str]:
+    try:
+        parameters = inspect.signature(agent).parameters
+    except (TypeError, ValueError):  # some callables written in C tell nothing
+        return []
+    keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    # The first parameter takes the question, whatever its name.
+    return [
+        name
+        for position, (name, parameter) in enumerate(parameters.items())
+        if name in ("conversation", "session_id") and parameter.kind in keyword and position
+    ]
+
+
+async def outcome_of(awaitable: Awaitable[Any]) -> Any:
+    """Await an agent's result; what it raises comes back as a value.
+
+    An exception that asks to end the process would end the event loop of all other cases.
+    """
+    try:
+        return await awaitable
+    except BaseException as error:  # noqa: BLE001 the agent's, whatever it is
+        return AgentFailed.raised(error)
+
+
+def run_on(
+    loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any], timeout: float | None
+) -> Any:
+    """Wait, in another thread than the loop's, for an awaitable that runs on the loop.
+
+    Raises:
+        AgentFailed: It did not end in time.
+    """
+    from concurrent.futures import TimeoutError as FutureTimeoutError  # noqa: PLC0415
+
+    future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), loop)
+    try:
+        return future.result(timeout)
+    except FutureTimeoutError:
+        future.cancel()
+        raise AgentFailed.timed_out(timeout or 0) from None
+
+
+def _coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
+    return outcome_of(awaitable)
+
+
+def trace_of(result: Any, case: Case) -> Trace:
+    """Make a Trace of what the agent returned, under the question of the case.
+
+    The agent may have rewritten the question; `meta["agent_question"]` then keeps its wording.
+
+    Raises:
+        AgentFailed: It is none of the accepted kinds, or malformed.
+    """
+    try:
+        trace = _as_trace(result, case.question)
+    except (TypeError, ValueError) as error:
+        raise AgentFailed.raised(error) from error
+    if trace.question == case.question:
+        return trace
+    asked = copy.copy(trace)
+    asked.meta = {**trace.meta, "agent_question": trace.question}
+    asked.question = case.question
+    return asked
+
+
+def _as_trace(result: Any, question: str) -> Trace:
+    if isinstance(result, Trace):
+        return result
+    if isinstance(result, dict):
+        return Trace.from_dict(result)
+    if isinstance(result, str):
+        return Trace.simple(question, answer=result)
+    raise TypeError(
+        f"the agent must return a Trace, a dict or the answer text, got {type(result).__name__}"
+    )

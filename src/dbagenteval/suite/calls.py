@@ -1,0 +1,230 @@
+"""Wait for an agent no longer than allowed, in this thread or beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import queue
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of, run_on
+
+__all__ = ["Caller", "InlineCaller", "LoopThread", "ThreadCaller", "can_alarm"]
+
+_STUCK_AFTER_S = 1.0
+_REPEAT_ALARM_S = 1.0
+
+
+class Caller(Protocol):
+    """Calls the agent; one caller serves one case at a time."""
+
+    def call(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
+        """Give the agent's result.
+
+        Raises:
+            AgentFailed: It raised, or did not end within `timeout` seconds.
+        """
+
+    def close(self) -> None:
+        """Let go of threads and loops."""
+
+
+class _Alarm(BaseException):
+    """The time of the agent is over; no `except Exception` of its code shall catch it."""
+
+
+def can_alarm() -> bool:
+    """Say whether a call in this thread can be interrupted by a signal that nobody else uses."""
+    if not hasattr(signal, "setitimer"):
+        return False
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    return (
+        signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+        and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    )
+
+
+class InlineCaller:
+    """Calls the agent in the thread of the caller, so that it may share connections with it."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._can_alarm = can_alarm()
+
+    def call(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
+        """Give the agent's result; a timeout interrupts it by a signal where that is possible."""
+
+        def run() -> Any:
+            result = ask(question, conversation)
+            return self._awaited(result, timeout) if inspect.isawaitable(result) else result
+
+        try:
+            result = _within(timeout, run) if self._can_alarm else run()
+        except (Exception, SystemExit) as error:
+            if isinstance(error, AgentFailed):
+                raise
+            raise AgentFailed.raised(error) from error
+        if isinstance(result, AgentFailed):
+            raise result
+        return result
+
+    def close(self) -> None:
+        """Close the loop of an async agent."""
+        if self._loop is not None:
+            self._loop.close()
+
+    def _awaited(self, awaitable: Awaitable[Any], timeout: float) -> Any:
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(_first_of(awaitable, timeout))
+
+
+async def _first_of(awaitable: Awaitable[Any], timeout: float) -> Any:
+    task = asyncio.ensure_future(outcome_of(awaitable))
+    done, _ = await asyncio.wait({task}, timeout=timeout)
+    if done:
+        return task.result()
+    task.cancel()
+    await asyncio.wait({task}, timeout=_STUCK_AFTER_S)
+    return AgentFailed.timed_out(timeout)
+
+
+def _within(timeout: float, run: Callable[[], Any]) -> Any:
+    armed = True
+
+    def on_alarm(signum: int, frame: object) -> None:  # noqa: ARG001 the signature of handlers
+        if armed:
+            raise _Alarm
+
+    before = signal.signal(signal.SIGALRM, on_alarm)
+    # It repeats, for code that swallows even this exception.
+    signal.setitimer(signal.ITIMER_REAL, timeout, _REPEAT_ALARM_S)
+    try:
+        try:
+            return run()
+        finally:
+            armed = False
+    except _Alarm:
+        raise AgentFailed.timed_out(timeout) from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class ThreadCaller:
+    """Calls the agent in a thread of its own and leaves that thread behind if it hangs.
+
+    Threads are daemons: one that never ends does not keep the process alive.
+
+    Args:
+        loop: Gives the running loop for async agents.
+        on_timeout: Is told of a loop on which an agent did not end in time.
+    """
+
+    def __init__(
+        self,
+        loop: Callable[[], asyncio.AbstractEventLoop],
+        on_timeout: Callable[[asyncio.AbstractEventLoop], None] | None = None,
+    ) -> None:
+        self._loop = loop
+        self._on_timeout = on_timeout
+        self._helper: _Helper | None = None
+
+    def call(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
+        """Give the agent's result, or leave it behind when its time is over."""
+        if ask.is_async:
+            result = ask(question, conversation)
+        else:
+            result = self._beside(lambda: ask(question, conversation), timeout)
+        if inspect.isawaitable(result):
+            loop = self._loop()
+            try:
+                result = run_on(loop, result, timeout)
+            except AgentFailed:
+                if self._on_timeout is not None:
+                    self._on_timeout(loop)
+                raise
+        if isinstance(result, AgentFailed):
+            raise result
+        return result
+
+    def close(self) -> None:
+        """End the idle thread."""
+        if self._helper is not None:
+            self._helper.jobs.put(None)
+
+    def _beside(self, run: Callable[[], Any], timeout: float) -> Any:
+        helper = self._helper = self._helper or _Helper()
+        helper.jobs.put(run)
+        try:
+            result, error = helper.results.get(timeout=timeout)
+        except queue.Empty:
+            self._helper = None
+            helper.jobs.put(None)
+            raise AgentFailed.timed_out(timeout) from None
+        if error is not None:
+            raise AgentFailed.raised(error) from error
+        return result
+
+
+class _Helper:
+    """A daemon thread that runs one job after the other."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
+        self.results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="dbagenteval-agent", daemon=True).start()
+
+    def _work(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            try:
+                self.results.put((job(), None))
+            except BaseException as error:  # noqa: BLE001 the agent's, whatever it is
+                self.results.put((None, error))
+
+
+class LoopThread:
+    """An event loop in a daemon thread, started when first needed and replaced when stuck."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Give the running loop."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=_run_loop, args=(self._loop,), name="dbagenteval-loop", daemon=True
+                ).start()
+            return self._loop
+
+    def check(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Drop a loop that an agent blocks, so that the next case gets a new one."""
+        answered = threading.Event()
+        loop.call_soon_threadsafe(answered.set)
+        if answered.wait(_STUCK_AFTER_S):
+            return
+        with self._lock:
+            if self._loop is loop:
+                self._loop = None
+
+    def close(self) -> None:
+        """Stop the loop; its thread ends once the loop is free."""
+        with self._lock:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._loop.stop)
+                self._loop = None
+
+
+def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()

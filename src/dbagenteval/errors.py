@@ -94,7 +94,16 @@ class ExportRefused(DbAgentEvalError):
 
 
 class MalformedRequest(ExportRefused):
-    """The body is not such a message."""
+    """The body is not such a message.
+
+    Args:
+        message: What is wrong, without values of the payload.
+        field: Path of the field at fault, as far as it is known.
+    """
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class UnsupportedMediaType(ExportRefused):

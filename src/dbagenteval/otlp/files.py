@@ -1,0 +1,218 @@
+"""Export requests in files: as the Collector's file exporter writes them, or one document.
+
+Formats, told apart by the content: JSON lines, one JSON document, protobuf requests each behind
+its length (4 bytes, big endian); each plain, gzip or zstd.
+Source: https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from dbagenteval.errors import ExportRefused, MalformedRequest
+from dbagenteval.otlp.compression import decompress
+from dbagenteval.otlp.decode import SIGNALS, Decoded, decode_document, decode_protobuf
+from dbagenteval.otlp.json_mapping import parse_json
+
+__all__ = ["Fault", "Found", "read_requests"]
+
+_MAX_REQUEST_BYTES = 512 << 20
+_MAX_FIRST_LINE = 200
+"""A longer first line is a damaged request, not the start of a document over many lines."""
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_ROOTS = {
+    "resourceSpans": "traces",
+    "resourceLogs": "logs",
+    "resourceMetrics": "metrics",
+    "resourceProfiles": "profiles",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One request of a file; `decoded` is None for a signal that isn't evaluated."""
+
+    where: str
+    decoded: Decoded | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A part of a file that can't be read."""
+
+    where: str
+    message: str
+
+
+def read_requests(file: BinaryIO, name: str) -> Iterator[Found | Fault]:
+    """Read the requests of one file, in order; a part that can't be read becomes a `Fault`.
+
+    Args:
+        file: Open for reading, at its start; must be able to peek or seek.
+        name: For messages.
+    """
+    try:
+        stream = _decompressed(file)
+        start = stream.read(64 << 10).removeprefix(_BYTE_ORDER_MARK)
+        if not start.strip():
+            yield Fault(name, "the file is empty")
+        elif start.lstrip().startswith((b"{", b"[")) and not start.startswith(b"\x00"):
+            yield from _read_json(_Rest(start, stream), name)
+        elif _looks_like_lengths(start):
+            yield from _read_lengths(_Rest(start, stream), name)
+        else:
+            yield from _read_bare(start, stream, name)
+    except (OSError, EOFError, zlib.error, pa.ArrowException, ExportRefused) as error:
+        yield Fault(name, f"can't be read further: {error}")
+
+
+def _decompressed(file: BinaryIO) -> BinaryIO:
+    magic = file.read(4)
+    file.seek(0)
+    if magic.startswith(_GZIP_MAGIC):
+        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    if magic == _ZSTD_MAGIC:
+        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+    return file
+
+
+class _Rest:
+    """A stream of which the start was read already."""
+
+    def __init__(self, start: bytes, stream: BinaryIO) -> None:
+        self._buffer = bytearray(start)
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        while len(self._buffer) < size:
+            more = self._stream.read(max(size - len(self._buffer), 256 << 10))
+            if not more:
+                break
+            self._buffer += more
+        taken = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return taken
+
+    def line(self) -> bytes | None:
+        """Give the next line without its end, None behind the last."""
+        searched = 0
+        while (end := self._buffer.find(b"\n", searched)) < 0:
+            searched = len(self._buffer)
+            more = self._stream.read(256 << 10)
+            if not more:
+                rest = bytes(self._buffer)
+                self._buffer.clear()
+                return rest or None
+            self._buffer += more
+            if len(self._buffer) > _MAX_REQUEST_BYTES:
+                raise OSError(f"a line is longer than {_MAX_REQUEST_BYTES} bytes")
+        taken = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return taken
+
+
+def _read_json(rest: _Rest, name: str) -> Iterator[Found | Fault]:
+    first = rest.line() or b""
+    if len(first.strip()) <= _MAX_FIRST_LINE and not _is_json(first):
+        content = first + b"\n" + rest.read(_MAX_REQUEST_BYTES)
+        if _is_json(content):
+            yield from _decode_text(content, name)
+            return
+        rest = _Rest(content, cast("BinaryIO", io.BytesIO()))
+        first = rest.line() or b""
+    number = 1
+    line: bytes | None = first
+    while line is not None:
+        if line.strip():
+            yield from _decode_text(line, f"{name}:{number}")
+        line = rest.line()
+        number += 1
+
+
+def _is_json(content: bytes) -> bool:
+    try:
+        parse_json(content)
+    except MalformedRequest:
+        return False
+    return True
+
+
+def _decode_text(text: bytes, where: str) -> Iterator[Found | Fault]:
+    try:
+        document = parse_json(text)
+    except MalformedRequest as error:
+        yield Fault(where, str(error))
+        return
+    for part in document if isinstance(document, list) else [document]:
+        yield from _decode_part(part, where)
+
+
+def _decode_part(document: Any, where: str) -> Iterator[Found | Fault]:
+    roots = [root for root in _ROOTS if isinstance(document, dict) and root in document]
+    if not roots:
+        yield Fault(where, "not OTLP: no resourceSpans or resourceLogs")
+    for root in roots:
+        signal = _ROOTS[root]
+        if signal not in SIGNALS:
+            yield Found(where, None)
+            continue
+        try:
+            yield Found(where, decode_document(signal, {root: document[root]}))
+        except MalformedRequest as error:
+            yield Fault(where, f"{error.field}: {error}" if error.field else str(error))
+
+
+def _looks_like_lengths(start: bytes) -> bool:
+    """Tell lengths from a bare message, whose first byte is the tag of field 1."""
+    length = int.from_bytes(start[:4], "big")
+    return 0 < length <= _MAX_REQUEST_BYTES and (
+        start[4:5] in (b"\n", b"{") or start[4:8] == _ZSTD_MAGIC
+    )
+
+
+def _read_lengths(rest: _Rest, name: str) -> Iterator[Found | Fault]:
+    number = 0
+    while header := rest.read(4):
+        number += 1
+        where = f"{name}: message {number}"
+        length = int.from_bytes(header, "big")
+        if len(header) < 4 or length > _MAX_REQUEST_BYTES:
+            yield Fault(where, "no length stands here; the rest of the file is not read")
+            return
+        body = rest.read(length)
+        if len(body) < length:
+            yield Fault(where, f"cut after {len(body)} of {length} bytes")
+            return
+        yield from _decode_message(body, where)
+
+
+def _read_bare(start: bytes, stream: BinaryIO, name: str) -> Iterator[Found | Fault]:
+    yield from _decode_message(start + _Rest(b"", stream).read(_MAX_REQUEST_BYTES), name)
+
+
+def _decode_message(body: bytes, where: str) -> Iterator[Found | Fault]:
+    if body.startswith(_ZSTD_MAGIC):  # the file exporter compresses each message by itself
+        body = decompress(body, "zstd", _MAX_REQUEST_BYTES)
+    if body.startswith(b"{"):
+        yield from _decode_text(body, where)
+        return
+    found = []
+    for signal in SIGNALS:
+        try:
+            found.append(decode_protobuf(signal, body))
+        except MalformedRequest:
+            continue
+    if found:
+        yield Found(where, max(found, key=lambda decoded: decoded.accepted))
+    else:
+        yield Fault(where, "not OTLP: neither a traces nor a logs request")

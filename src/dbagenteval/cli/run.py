@@ -1,0 +1,128 @@
+"""`dbagenteval run`: ask a live agent every question and print the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from dbagenteval.errors import UserError
+
+if TYPE_CHECKING:
+    from dbagenteval.cases import Case
+    from dbagenteval.scorecard import SuiteResult
+
+__all__ = ["command"]
+
+_NEEDS_EXECUTOR = (
+    "some cases have `reference_sql`; pass --execute module:function to run it "
+    "(a function taking SQL and returning rows as dicts)"
+)
+
+
+@click.command(
+    "run",
+    epilog="Exit codes: 0 everything passed, 1 something did not pass, 2 could not run.",
+)
+@click.argument("cases_file", metavar="CASES")
+@click.option("--agent", required=True, metavar="FILE:FUNCTION", help="Your agent function.")
+@click.option("--execute", metavar="FILE:FUNCTION", help="Your executor, for reference_sql.")
+@click.option("--database", metavar="URL", help="Database to run reference_sql on.")
+@click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
+@click.option("--judge", metavar="FILE:FUNCTION", help="Your judge function.")
+@click.option("--dialect", metavar="NAME", help="Database type, for rules that name none.")
+@click.option("--tags", metavar="A,B", help="Run only cases that have one of these tags.")
+@click.option("-k", "expression", metavar="EXPR", help="Run only cases that match: a and not b.")
+@click.option("--concurrency", type=int, default=4, show_default=True, help="Cases at a time.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="For each question.  [default: 600]")
+@click.option("--retries", type=int, default=0, help="Ask again after an agent error.")
+@click.option("--repeat", type=int, default=1, help="Run each case so often.")
+@click.option("--fail-fast", is_flag=True, help="Stop after the first case that did not pass.")
+@click.option("--json", "json_path", metavar="PATH", help="Save the full result.")
+@click.option("--md", "md_path", metavar="PATH", help="Save a short report.")
+@click.option("--quiet", is_flag=True, help="Print only what did not pass, and the totals.")
+def command(cases_file: str, **options: Any) -> int:
+    """Ask the agent the question of every case and print the results."""
+    from dbagenteval.cli.datasets import choose_cases, read_cases
+    from dbagenteval.cli.shield import shielded_stdout
+
+    cases = choose_cases(read_cases(cases_file), options["tags"], options["expression"])
+    if options["dialect"]:
+        cases = [replace(case, dialect=case.dialect or options["dialect"]) for case in cases]
+    _check_numbers(options)
+    with shielded_stdout() as out:
+        result = _run(cases, options)
+        _print(result, out, quiet=options["quiet"])
+        _save(result, options)
+    return 0 if result.passed else 1
+
+
+def _check_numbers(options: dict[str, Any]) -> None:
+    for name in ("concurrency", "repeat"):
+        if options[name] < 1:
+            raise UserError(f"--{name} must be at least 1")
+    if options["retries"] < 0:
+        raise UserError("--retries must be at least 0")
+    if options["timeout"] is not None and not options["timeout"] > 0:
+        raise UserError("--timeout must be above 0")
+
+
+def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
+    from dbagenteval.cli.progress import progress_of
+    from dbagenteval.cli.targets import load_agent, load_executor, load_judge, load_rules
+    from dbagenteval.suite import run_suite
+
+    agent = load_agent(options["agent"])
+    rules = load_rules(options["rules"]) if options["rules"] else []
+    judge = load_judge(options["judge"]) if options["judge"] else None
+    execute = load_executor(options["execute"], options["database"])
+    if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
+        raise UserError(_NEEDS_EXECUTOR)
+    _check_paths(options["json_path"], options["md_path"])
+    total = sum(len(case.each_turn()) for case in cases)
+    with progress_of(total, quiet=options["quiet"]) as on_card:
+        return run_suite(
+            cases,
+            agent,
+            rules=rules,
+            judge=judge,
+            execute=execute,
+            on_card=on_card,
+            **{
+                name: options[name]
+                for name in ("concurrency", "timeout", "retries", "repeat", "fail_fast")
+            },
+        )
+
+
+def _check_paths(*paths: str | None) -> None:
+    from dbagenteval.report import check_writable
+
+    given = [path for path in paths if path]
+    for path in given:
+        check_writable(path)
+    if len({Path(path).resolve() for path in given}) < len(given):
+        raise UserError(f"cannot write {given[0]}: --json and --md name the same file")
+
+
+def _print(result: SuiteResult, out: IO[str], *, quiet: bool) -> None:
+    from dbagenteval.report import render_card, render_totals
+
+    shown: Iterable[Any] = result.cards
+    if quiet:
+        shown = [card for card in result.cards if card.verdict != "PASS"]
+    for card in shown:
+        click.echo(render_card(card), file=out)
+    click.echo(f"\n{render_totals(result)}", file=out)
+
+
+def _save(result: SuiteResult, options: dict[str, Any]) -> None:
+    from dbagenteval.report import write_json, write_markdown
+
+    if options["json_path"]:
+        write_json(options["json_path"], result)
+    if options["md_path"]:
+        write_markdown(options["md_path"], result)

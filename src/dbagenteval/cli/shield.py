@@ -1,0 +1,58 @@
+"""Keep the output of the command apart from what an agent prints, closes or replaces."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import IO, Any, TextIO
+
+__all__ = ["shielded_stdout"]
+
+
+class _ToStderr:
+    """Stands for stdout while foreign code runs: writes go to stderr, nothing can close it."""
+
+    def __init__(self, stderr: TextIO) -> None:
+        self._stderr = stderr
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stderr, name)
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stderr.write(text)
+        except ValueError:  # somebody closed stderr
+            return len(text)
+
+    def close(self) -> None:
+        """Stay open."""
+
+
+@contextlib.contextmanager
+def shielded_stdout() -> Iterator[IO[str]]:
+    """Give the real stdout, while `sys.stdout` leads to stderr.
+
+    Results then stand alone on stdout whatever an agent prints, and they still come out if it
+    closes or replaces `sys.stdout`.
+    """
+    before = sys.stdout
+    before.flush()
+    out = _second_handle(before)
+    sys.stdout = _ToStderr(sys.stderr)
+    try:
+        yield out
+    finally:
+        out.flush()
+        sys.stdout = before
+        if out is not before:
+            out.close()
+
+
+def _second_handle(stream: TextIO) -> IO[str]:
+    try:
+        number = os.dup(stream.fileno())
+    except (OSError, ValueError):  # a stream in memory, as under a test
+        return stream
+    return os.fdopen(number, "w", encoding=stream.encoding, errors="replace")

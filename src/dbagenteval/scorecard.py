@@ -5,13 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["ERROR", "FAIL", "PASS", "SKIP", "CheckResult", "Scorecard", "SuiteResult", "Tally"]
+__all__ = [
+    "ERROR",
+    "FAIL",
+    "PASS",
+    "SKIP",
+    "UNVERIFIED",
+    "CheckResult",
+    "Scorecard",
+    "SuiteResult",
+    "Tally",
+]
 
 PASS = "pass"
 FAIL = "fail"
 SKIP = "skip"
 ERROR = "error"
 """Not a status of a check: the verdict of a card whose evaluation could not run."""
+
+UNVERIFIED = "unverified"
+"""Reason code of a skip: the answer states figures, and there is nothing to verify them by."""
 
 _STATUSES = (PASS, FAIL, SKIP)
 
@@ -88,12 +101,21 @@ class Scorecard:
 
     @property
     def verdict(self) -> str:
-        """`ERROR`, `FAIL`, `PASS` or `SKIP` (no check had anything to look at)."""
+        """`ERROR`, `FAIL`, `PASS` or `SKIP`.
+
+        SKIP means that nothing was checked: no check ran, all that were asked for beside
+        `no_error` had nothing to look at, or the answer states figures that could not be
+        verified. An answer does not pass because everything that could fail it was skipped.
+        """
         if self.error:
             return "ERROR"
         statuses = {result.status for result in self.results}
         if FAIL in statuses:
             return "FAIL"
+        asked = {result.status for result in self.results if result.check != "no_error"}
+        unverified = any(result.reason == UNVERIFIED for result in self.results)
+        if unverified or asked == {SKIP}:
+            return "SKIP"
         return "PASS" if PASS in statuses else "SKIP"
 
     @property

@@ -103,6 +103,7 @@ class Journal:
         self._pending: list[tuple[bytes, bytes, Future[int]]] = []
         self._pending_bytes = 0
         self._closing = False
+        self._write_error: str | None = None
         self._descriptor = -1
         self._segment_start = end
         self.durable = end
@@ -123,6 +124,7 @@ class Journal:
         received_ns = time.time_ns()
         header = encode_record(signal, body, received_ns)
         future: Future[int] = Future()
+        future.set_running_or_notify_cancel()  # a client that goes away can't cancel it
         with self._changed:
             if self._closing:
                 raise Overloaded("shutting down")
@@ -141,6 +143,14 @@ class Journal:
             return self._changed.wait_for(
                 lambda: self.durable > position or self._closing, timeout_s
             )
+
+    def problem(self) -> str | None:
+        """Say why requests are refused at present, None if they are taken."""
+        if self._write_error:
+            return self._write_error
+        if self.durable - self.applied > self._max_backlog_bytes:
+            return "too many requests wait to be stored"
+        return None
 
     @property
     def is_closing(self) -> bool:
@@ -185,12 +195,12 @@ class Journal:
             except OSError as error:
                 self._undo()
                 _log.error("journal.write_failed errno=%s", errno.errorcode.get(error.errno or 0))
-                failure = Overloaded(
-                    "no space left on disk" if error.errno == errno.ENOSPC else "disk error",
-                    retry_after_s=_DISK_FULL_RETRY_S,
-                )
+                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+                self._write_error = "no space left on disk" if full else "disk error"
+                failure = Overloaded(self._write_error, retry_after_s=_DISK_FULL_RETRY_S)
                 self._settle(batch, failure)
             else:
+                self._write_error = None
                 self._settle(batch, None)
 
     def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:

@@ -155,6 +155,12 @@ class Store:
             raise StoreError(f"store {self._layout.root}: opened for reading")
         return self._journal.append(signal, body)
 
+    def problem(self) -> str | None:
+        """Say why requests can't be stored at present, None if they can."""
+        if self._failure is not None:
+            return f"the database can't commit ({type(self._failure).__name__})"
+        return None if self._journal is None else self._journal.problem()
+
     def flush(self) -> None:
         """Wait until all that was acknowledged is stored and can be read."""
         if self._journal is not None:

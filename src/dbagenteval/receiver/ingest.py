@@ -1,0 +1,141 @@
+"""What both protocols do with an export request: check it, make it safe, answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from dbagenteval.errors import ExportRefused, Overloaded
+from dbagenteval.otlp.decode import JSON, Decoded, decode_json, decode_protobuf
+from dbagenteval.otlp.status import outcome_of
+from dbagenteval.receiver.config import Limits
+
+__all__ = ["Accepted", "Ingest", "SpanSink"]
+
+_THREAD_BYTES = 256 << 10
+"""Larger JSON bodies are decoded beside the event loop."""
+
+
+class SpanSink(Protocol):
+    """Where checked requests go."""
+
+    def append(self, signal: str, body: bytes) -> Future[int]:
+        """Add a request; done once it may be acknowledged.
+
+        Raises:
+            Overloaded: Not now; the exporter shall try again.
+        """
+
+    def problem(self) -> str | None:
+        """Say why requests can't be stored at present, None if they can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An export that may be acknowledged: how many items were left out, and why."""
+
+    rejected: int = 0
+    message: str = ""
+
+
+class Ingest:
+    """Take export requests from any protocol and count them.
+
+    Args:
+        sink: Where they go.
+        limits: What is taken.
+    """
+
+    def __init__(self, sink: SpanSink, limits: Limits) -> None:
+        self._sink = sink
+        self.limits = limits
+        self.counts: Counter[tuple[str, ...]] = Counter()
+        self._inflight_bytes = 0
+        self._inflight_requests = 0
+
+    def problem(self) -> str | None:
+        """Say why the receiver isn't ready, None if it is."""
+        return self._sink.problem()
+
+    @contextmanager
+    def admit(self) -> Iterator[_Admission]:
+        """Account for one export while it is under way.
+
+        Raises:
+            Overloaded: Too many are.
+        """
+        if self._inflight_requests >= self.limits.max_inflight_requests:
+            raise Overloaded("too many exports are under way")
+        admission = _Admission(self)
+        self._inflight_requests += 1
+        try:
+            yield admission
+        finally:
+            self._inflight_requests -= 1
+            self._inflight_bytes -= admission.size
+
+    def grow(self, size: int) -> None:
+        """Account for bytes of a body.
+
+        Raises:
+            Overloaded: All bodies together are over the limit.
+        """
+        if self._inflight_bytes + size > self.limits.max_inflight_bytes:
+            raise Overloaded("too many bytes are under way")
+        self._inflight_bytes += size
+
+    async def take(self, signal: str, body: bytes, media: str) -> Accepted:
+        """Check a request, and give the answer once it is safe on disk.
+
+        Args:
+            signal: `traces`, `logs` or `metrics`; metrics are counted and ignored.
+            body: The request, decompressed.
+            media: `PROTOBUF` or `JSON`.
+
+        Raises:
+            ExportRefused: It can't be taken.
+        """
+        self.counts["bytes", signal] += len(body)
+        if signal == "metrics":
+            self.counts["requests", signal, "ignored"] += 1
+            return Accepted()
+        try:
+            decoded = await _decode(signal, body, media)
+            if decoded.accepted:
+                await asyncio.wrap_future(self._sink.append(signal, decoded.body))
+        except ExportRefused as error:
+            self.refused(signal, error)
+            raise
+        self.counts["requests", signal, "accepted"] += 1
+        self.counts["items", signal, "accepted"] += decoded.accepted
+        self.counts["items", signal, "rejected"] += decoded.rejected
+        return Accepted(decoded.rejected, decoded.message)
+
+    def refused(self, signal: str, error: ExportRefused) -> None:
+        """Count a request that is answered with an error."""
+        self.counts["requests", signal, f"refused_{outcome_of(error).http_status}"] += 1
+
+
+class _Admission:
+    """The share that one export has in what is under way."""
+
+    def __init__(self, ingest: Ingest) -> None:
+        self._ingest = ingest
+        self.size = 0
+
+    def grow(self, size: int) -> None:
+        self._ingest.grow(size)
+        self.size += size
+
+
+async def _decode(signal: str, body: bytes, media: str) -> Decoded:
+    if media != JSON:
+        return decode_protobuf(signal, body)
+    if len(body) > _THREAD_BYTES:
+        return await asyncio.to_thread(decode_json, signal, body)
+    return decode_json(signal, body)

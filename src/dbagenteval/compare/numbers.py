@@ -107,7 +107,7 @@ def round_key(value: float | Decimal, precision: int) -> float | Decimal | None:
     if not number.is_finite():
         return None if number.is_nan() else number
     scaled = number.scaleb(precision, context=_WIDE) if number.adjusted() < 20 else None
-    if scaled is not None and precision <= 22 and abs(scaled) < _FLOAT_KEYS:
+    if scaled is not None and precision <= 22 and scaled.copy_abs() < _FLOAT_KEYS:
         return int(scaled) / float(10**precision)
     return number
 
@@ -162,18 +162,32 @@ class Tolerance:
         relative = self.relative
         if relative < _INTEGER_TOLERANCE and _is_whole(left) and _is_whole(right):
             relative = 0.0
-        largest = max(abs(Decimal(left)), abs(Decimal(right)))
+        if _is_extreme(left) or _is_extreme(right):
+            return False
+        largest = max(Decimal(left).copy_abs(), Decimal(right).copy_abs())
         allowed = max(
             Decimal(repr(self.absolute)), _WIDE.multiply(Decimal(repr(relative)), largest)
         )
         return bool(_WIDE.abs(_WIDE.subtract(Decimal(left), Decimal(right))) <= allowed)
 
 
+def _is_extreme(number: Number) -> bool:
+    """Tell numbers whose differences would need thousands of digits, and infinities."""
+    if isinstance(number, int):
+        return number.bit_length() > 16_000
+    return not number.is_finite() or not -5000 < number.adjusted() < 5000
+
+
+@lru_cache(maxsize=64)
+def _half_unit(precision: int) -> Decimal:
+    return Decimal((0, (5,), -precision - 1))
+
+
 def _is_whole(number: Number) -> bool:
-    return isinstance(number, int) or number == number.to_integral_value()
+    return isinstance(number, int) or number == number.to_integral_value(context=_WIDE)
 
 
-def close(left: float | Decimal, right: float | Decimal, precision: int) -> bool:
+def close(left: float | Decimal, right: float | Decimal, precision: int | None) -> bool:
     """Tell whether two numbers differ by less than the comparison can mean.
 
     That is a difference below half a unit of `precision` and below one part in 10^9 (two values
@@ -183,11 +197,12 @@ def close(left: float | Decimal, right: float | Decimal, precision: int) -> bool
     one, other = exact_number(left), exact_number(right)
     if one == other:
         return True
-    if not (math.isfinite(one) and math.isfinite(other)):
+    if _is_extreme(one) or _is_extreme(other):
         return False
     difference = _WIDE.abs(_WIDE.subtract(Decimal(one), Decimal(other)))
-    largest = max(abs(Decimal(one)), abs(Decimal(other)))
-    if difference <= _WIDE.multiply(_NOISE, largest) and 2 * difference < _unit(precision):
+    largest = max(Decimal(one).copy_abs(), Decimal(other).copy_abs())
+    is_noise = difference <= _WIDE.multiply(_NOISE, largest)
+    if is_noise and precision is not None and difference < _half_unit(precision):
         return True
     if not (isinstance(left, float) or isinstance(right, float)):
         return False

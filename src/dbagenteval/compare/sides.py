@@ -38,6 +38,11 @@ class Side:
             self.kinds.append(kinds)
 
     @classmethod
+    def of(cls, result: Any) -> Side:
+        """Turn a list of dicts or a `pyarrow.Table` into columns."""
+        return cls.from_table(result) if hasattr(result, "to_pylist") else cls.from_rows(result)
+
+    @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Side:
         """Turn a list of dicts into columns; a column that a row lacks is None there."""
         names = tuple(dict.fromkeys(name for row in rows for name in row))

@@ -1,0 +1,297 @@
+"""Guess why rows differ: what queries get wrong most often.
+
+A guess is offered only if it explains the whole difference. It is a hint for a person and never
+changes a verdict.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from dbagenteval.compare.keys import PairKeys
+from dbagenteval.compare.matching import Matching
+from dbagenteval.compare.names import contradicts, words
+from dbagenteval.compare.numbers import read_number
+
+__all__ = ["Difference", "guess"]
+
+Row = tuple[Any, ...]
+
+_FACTORS = {
+    100.0: "percent against ratio, or cents against whole units",
+    1000.0: "thousands, or a metric prefix",
+    1e6: "millions",
+    1e9: "billions",
+    60.0: "minutes against seconds, or hours against minutes",
+    3600.0: "hours against seconds",
+    24.0: "days against hours",
+    7.0: "weeks against days",
+    12.0: "years against months",
+    86400.0: "days against seconds",
+    1024.0: "a binary prefix",
+    1048576.0: "a binary prefix",
+}
+_TENANT_WORDS = frozenset(
+    (
+        "tenant",
+        "store",
+        "shop",
+        "org",
+        "organisation",
+        "organization",
+        "company",
+        "account",
+        "customer",
+        "client",
+        "workspace",
+        "merchant",
+        "branch",
+        "team",
+        "user",
+        "owner",
+    )
+)
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two results that differ, over the columns that likely correspond.
+
+    Args:
+        keys: The keys of both results.
+        pairs: Expected index to actual index of the columns.
+        matching: Which rows correspond over these columns.
+        neighbours: Missing row, extra row and the column pairs that differ between them.
+    """
+
+    keys: PairKeys
+    pairs: dict[int, int]
+    matching: Matching
+    neighbours: list[tuple[int, int, tuple[tuple[int, int], ...]]]
+
+    def rows(self) -> tuple[list[Row], list[Row]]:
+        """Give both results as rows of keys."""
+        return self.keys.rows(list(self.pairs.items()))
+
+    def only_repeats(self) -> bool:
+        """Tell whether the extra rows are all copies of expected ones."""
+        ours, theirs = self.rows()
+        known = set(ours)
+        return bool(self.pairs) and all(theirs[row] in known for row in self.matching.extra)
+
+    def is_scrambled(self) -> bool:
+        """Tell whether each column is right by itself but the rows are not."""
+        return len(self.pairs) > 1 and all(
+            Counter(self.keys.left(i, self.keys.context(i, j)))
+            == Counter(self.keys.right(j, self.keys.context(i, j)))
+            for i, j in self.pairs.items()
+        )
+
+    def cell_reason(self) -> str:
+        """Give the reason code if all differing cells differ in one known way."""
+        found = {
+            _cell_reason(
+                self.keys.expected.columns[i][one],
+                self.keys.actual.columns[j][other],
+                self.keys.left(i, self.keys.context(i, j))[one],
+                self.keys.right(j, self.keys.context(i, j))[other],
+            )
+            for one, other, differing in self.neighbours
+            for i, j in differing
+        }
+        return found.pop() if len(found) == 1 else ""
+
+    def numbers(self) -> list[tuple[float, float]] | None:
+        """Give the differing cells as pairs of numbers; None if some are no numbers."""
+        found = []
+        for one, other, differing in self.neighbours:
+            for i, j in differing:
+                context = self.keys.context(i, j)
+                pair = (self.keys.left(i, context)[one], self.keys.right(j, context)[other])
+                if not all(_is_number(value) for value in pair):
+                    return None
+                found.append((_as_float(pair[0]), _as_float(pair[1])))
+        return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _cell_reason(left: Any, right: Any, one: Any, other: Any) -> str:
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 2:
+        return "time_zone" if {one[0], other[0]} == {"naive", "aware"} else ""
+    if isinstance(left, str) and isinstance(right, str):
+        if left.strip().casefold() == right.strip().casefold():
+            return "text_case"
+        return "different_text"
+    return ""
+
+
+def guess(difference: Difference, reason: str) -> str:
+    """Give the likely cause in words, or empty text."""
+    if reason == "reference_empty":
+        return (
+            "the expected result has no rows; if that is not meant, the reference may ask for "
+            "dates relative to today while the data ends earlier"
+        )
+    by_reason = {
+        "time_zone": "one side has a time zone and the other has none, so it is not known "
+        "whether they are the same instant",
+        "text_case": "the text differs in upper and lower case only",
+        "row_pairing": "each column has the right values but they stand in the wrong rows",
+        "names_contradict": "the values are there under names that say something else",
+        "no_columns": "the expected rows have no columns, so there is nothing to compare with",
+    }
+    if reason in by_reason:
+        return by_reason[reason]
+    steps: Sequence[Callable[[Difference], str]] = (
+        _repeated,
+        _other_tenant,
+        _unfiltered,
+        _aggregated,
+        _other_aggregate,
+        _scaled,
+        _rounded,
+        _number_as_text,
+    )
+    return next((found for step in steps if (found := step(difference))), "")
+
+
+def _repeated(difference: Difference) -> str:
+    matching = difference.matching
+    if matching.missing or not matching.extra or not difference.only_repeats():
+        return ""
+    return "rows are repeated, as by a join that matches several rows"
+
+
+def _other_tenant(difference: Difference) -> str:
+    """Find a column that has one value in the expected rows and others in the extra ones."""
+    keys, extra = difference.keys, difference.matching.extra
+    for i, j in difference.pairs.items():
+        context = keys.context(i, j)
+        wanted, given = set(keys.left(i, context)), keys.right(j, context)
+        others = list(dict.fromkeys(given[row] for row in extra if given[row] not in wanted))
+        name = keys.actual.names[j]
+        if len(wanted) != 1 or not others or not words(name) & _TENANT_WORDS:
+            continue
+        shown = [keys.actual.columns[j][row] for row in extra if given[row] in set(others[:3])]
+        shown = list(dict.fromkeys(map(str, shown)))[:3]
+        return f"rows of another {name}: {', '.join(shown)}; a filter on it is missing"
+    return ""
+
+
+def _unfiltered(difference: Difference) -> str:
+    matching = difference.matching
+    if matching.extra and not matching.missing:
+        return "all expected rows are there and more: a filter is missing"
+    if matching.missing and not matching.extra and matching.pairs:
+        return (
+            "only some of the expected rows: a filter too many, an inner join that drops rows, "
+            "or a LIMIT"
+        )
+    return ""
+
+
+_AGGREGATES: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
+    ("sum", math.fsum),
+    ("average", lambda values: math.fsum(values) / len(values)),
+    ("minimum", min),
+    ("maximum", max),
+    ("count of rows", lambda values: float(len(values))),
+)
+
+
+def _aggregated(difference: Difference) -> str:
+    """See whether one side is an aggregate of the other."""
+    keys = difference.keys
+    for one, many, text in (
+        (keys.expected, keys.actual, "the rows were not aggregated: expected is the {} of them"),
+        (keys.actual, keys.expected, "aggregated too far: this is the {} of the expected rows"),
+    ):
+        if one.row_count != 1 or not 1 < many.row_count <= 100_000 or len(one.names) > 3:
+            continue
+        for column in one.columns:
+            if not _is_number(column[0]):
+                continue
+            for values in many.columns:
+                numbers = [_as_float(value) for value in values if _is_number(value)]
+                for name, aggregate in _AGGREGATES if numbers else ():
+                    if _near(aggregate(numbers), _as_float(column[0])):
+                        return text.format(name)
+    return ""
+
+
+def _other_aggregate(difference: Difference) -> str:
+    keys = difference.keys
+    for i, j in difference.pairs.items():
+        name, other = keys.expected.names[i], keys.actual.names[j]
+        if contradicts(name, other):
+            return f"another aggregate: {other} in place of {name}"
+    return ""
+
+
+def _scaled(difference: Difference) -> str:
+    numbers = difference.numbers()
+    if not numbers or any(not a or not b for a, b in numbers):
+        return ""
+    ratios = [b / a for a, b in numbers]
+    if not all(math.isfinite(ratio) and _near(ratio, ratios[0], 1e-3) for ratio in ratios):
+        return ""
+    ratio = ratios[0]
+    if _near(ratio, -1.0):
+        return "the sign is the other way round"
+    for factor, meaning in _FACTORS.items():
+        if _near(ratio, factor, 1e-3):
+            return f"{factor:,.0f} times the expected value: {meaning}"
+        if _near(1 / ratio, factor, 1e-3):
+            return f"the expected value divided by {factor:,.0f}: {meaning}"
+    whole = round(ratio)
+    if 2 <= whole <= 50 and all(_near(ratio, whole) for ratio in ratios):
+        return f"{whole} times the expected value: rows may be repeated by a join"
+    return ""
+
+
+def _rounded(difference: Difference) -> str:
+    numbers = difference.numbers()
+    if not numbers:
+        return ""
+    for digits in (3, 2, 1, 0):
+        unit = 10.0**-digits
+        close = all(math.isfinite(a - b) and abs(a - b) < unit for a, b in numbers)
+        if close and all(_near(b, round(b, digits)) and a != round(a, digits) for a, b in numbers):
+            how = "rounded" if all(abs(a - b) <= unit / 2 for a, b in numbers) else "cut"
+            return f"{how} to {digits} decimal place{'' if digits == 1 else 's'}"
+    return ""
+
+
+def _number_as_text(difference: Difference) -> str:
+    cells = [
+        (difference.keys.expected.columns[i][one], difference.keys.actual.columns[j][other])
+        for one, other, differing in difference.neighbours
+        for i, j in differing
+    ]
+    texts = all(isinstance(a, str) and isinstance(b, str) for a, b in cells)
+    if not cells or not texts:
+        return ""
+    numbers = [(read_number(a.strip()), read_number(b.strip())) for a, b in cells]
+    if all(a is not None and b is not None and a == b for a, b in numbers):
+        return "equal as numbers, but both columns are text"
+    return ""
+
+
+def _near(value: float, other: float, relative: float = _NEAR) -> bool:
+    return math.isclose(value, other, rel_tol=relative)

@@ -1,0 +1,92 @@
+"""Keys of the columns of two results, made once for each kind of counterpart."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from dbagenteval.compare.cells import Reading
+from dbagenteval.compare.sides import Side
+
+__all__ = ["Context", "PairKeys"]
+
+Context = frozenset[str]
+"""Kinds of cells that occur in the columns that are compared with each other."""
+
+
+class PairKeys:
+    """Keys of the columns of an expected and an actual result.
+
+    Args:
+        expected: The correct result.
+        actual: The agent's result.
+        precision: Decimal places, or None for exact numbers.
+        text_numbers: `equal` reads text as numbers even if both columns are text.
+    """
+
+    def __init__(
+        self, expected: Side, actual: Side, precision: int | None, text_numbers: str = "typed"
+    ) -> None:
+        self.expected = expected
+        self.actual = actual
+        self.precision = precision
+        self._extra = frozenset(("number",)) if text_numbers == "equal" else frozenset()
+        self._keys: dict[tuple[int, int, Context], list[Hashable]] = {}
+        self._signatures: dict[tuple[int, int, Context], int] = {}
+
+    def context(self, i: int, j: int) -> Context:
+        """Give the kinds in expected column `i` and actual column `j`."""
+        return self.expected.kinds[i] | self.actual.kinds[j] | self._extra
+
+    def left(self, i: int, context: Context) -> list[Hashable]:
+        """Give the keys of expected column `i`."""
+        return self._column(0, self.expected, i, context)
+
+    def right(self, j: int, context: Context) -> list[Hashable]:
+        """Give the keys of actual column `j`."""
+        return self._column(1, self.actual, j, context)
+
+    def same_bag(self, i: int, j: int) -> bool:
+        """Tell whether two columns may hold the same keys; never False if they do."""
+        context = self.context(i, j)
+        return self._signature(0, i, context) == self._signature(1, j, context)
+
+    def same_sequence_on_right(self, j: int, k: int, context: Context) -> bool:
+        """Tell whether two actual columns hold the same keys row by row."""
+        return self.right(j, context) == self.right(k, context)
+
+    def rows(self, pairs: Sequence[tuple[int, int]]) -> tuple[list[Any], list[Any]]:
+        """Give both results as rows of keys over paired columns."""
+        contexts = [self.context(i, j) for i, j in pairs]
+        left = [self.left(i, context) for (i, _), context in zip(pairs, contexts, strict=True)]
+        right = [self.right(j, context) for (_, j), context in zip(pairs, contexts, strict=True)]
+        return list(zip(*left, strict=True)), list(zip(*right, strict=True))
+
+    def _column(self, side: int, result: Side, index: int, context: Context) -> list[Hashable]:
+        name = (side, index, context)
+        if name not in self._keys:
+            self._keys[name] = _keys(
+                result.columns[index], result.kinds[index], Reading(context, self.precision)
+            )
+        return self._keys[name]
+
+    def _signature(self, side: int, index: int, context: Context) -> int:
+        name = (side, index, context)
+        if name not in self._signatures:
+            keys = self.left(index, context) if side == 0 else self.right(index, context)
+            # One-tuples hash better than bare ints: hash(-1) == hash(-2).
+            self._signatures[name] = sum(map(hash, zip(keys)))
+        return self._signatures[name]
+
+
+def _keys(column: list[Any], kinds: frozenset[str], reading: Reading) -> list[Hashable]:
+    if kinds <= {"number"} and set(map(type, column)) <= {int, type(None)}:
+        return column
+    key = reading.key
+    if kinds & {"json", "bytes", "other"}:
+        return [key(value) for value in column]
+    distinct = set(column)
+    if 2 * len(distinct) > len(column):
+        return [key(value) for value in column]
+    known = {value: key(value) for value in distinct}
+    return [known[value] for value in column]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dbagenteval.checks.evidence import NOT_OBSERVED
 from dbagenteval.scorecard import SKIP, Scorecard, Tally
 
 __all__ = ["Gate", "Score"]
-
-NOT_OBSERVED = "not_observed"
-"""Reason code of a check that was skipped because its evidence was hidden."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

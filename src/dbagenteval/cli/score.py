@@ -1,0 +1,89 @@
+"""`dbagenteval score`: score the traces of a store against a cases file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import click
+
+from dbagenteval.cli.main import EXIT_NOT_PASSED, EXIT_OK
+from dbagenteval.cli.stores import in_range, read_store, store_option
+from dbagenteval.errors import UserError
+
+__all__ = ["command"]
+
+
+@click.command(
+    "score",
+    epilog="Exit codes: 0 every trace passed and nothing was left out, 1 something did not pass "
+    "or was left out, 2 could not run.",
+)
+@click.argument("cases_file", metavar="CASES")
+@store_option
+@in_range
+@click.option("--execute", metavar="FILE:FUNCTION", help="Executor for reference SQL.")
+@click.option("--database", metavar="URL", help="Database to run reference SQL on.")
+@click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
+@click.option("--judge", metavar="FILE:FUNCTION", help="Judge function.")
+@click.option("--dialect", help="Dialect of the SQL for rules that name none.")
+@click.option("--json", "json_path", metavar="PATH", help="Save the full result.")
+@click.option("--md", "md_path", metavar="PATH", help="Save a short report.")
+@click.option("--allow-unmatched", is_flag=True, help="Traces that match no case are fine.")
+@click.option("--allow-missing", is_flag=True, help="Cases without a trace are fine.")
+@click.option("--allow-skipped", is_flag=True, help="Checks without evidence are fine.")
+def command(  # noqa: PLR0913, PLR0917 one parameter an option
+    cases_file: str,
+    store_dir: str,
+    since_ns: int | None,
+    service: str | None,
+    execute: str | None,
+    database: str | None,
+    rules: str | None,
+    judge: str | None,
+    dialect: str | None,
+    json_path: str | None,
+    md_path: str | None,
+    *,
+    allow_unmatched: bool,
+    allow_missing: bool,
+    allow_skipped: bool,
+) -> int:
+    """Score the traces of a store against the cases of a file.
+
+    A trace belongs to the case with its case id, else to the case that asks its question.
+    """
+    from dbagenteval.cases import load_cases
+    from dbagenteval.cli.scoring import Scoring
+    from dbagenteval.cli.targets import load_executor, load_judge, load_rules
+    from dbagenteval.suite.gate import Gate
+    from dbagenteval.suite.match import Matcher
+    from dbagenteval.suite.stored import ReferenceCache, score_traces
+    from dbagenteval.traces import assemble
+
+    cases = load_cases(cases_file)
+    if dialect:
+        cases = [replace(case, dialect=case.dialect or dialect) for case in cases]
+    matcher = Matcher(cases)
+    checks = load_rules(rules) if rules else []
+    judge_function = load_judge(judge) if judge else None
+    executor = load_executor(execute, database)
+    if executor is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
+        raise UserError(
+            "some cases have `reference_sql`; pass --database URL or --execute module:function "
+            "to run it"
+        )
+    gate = Gate(
+        allow_unmatched=allow_unmatched,
+        allow_missing=allow_missing,
+        allow_skipped=allow_skipped,
+    )
+    with Scoring(json_path, md_path) as scoring, read_store(store_dir) as store:
+        scored = score_traces(
+            assemble(store.otel_traces(since_ns=since_ns, service=service)),
+            matcher,
+            rules=checks,
+            judge=judge_function,
+            execute=None if executor is None else ReferenceCache(executor),
+        )
+        score = scoring.show(scored, matcher, gate)
+    return EXIT_NOT_PASSED if score.problems(gate) else EXIT_OK

@@ -1,0 +1,180 @@
+"""`dbagenteval traces`: list, show and export the Traces of a store."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from dbagenteval.cli.stores import in_range, read_store, store_option
+from dbagenteval.errors import UserError
+from dbagenteval.report.printable import printable
+
+if TYPE_CHECKING:
+    from dbagenteval.store import Store
+    from dbagenteval.traces import Stage, Trace
+
+_ID_LENGTH = 32
+_JOIN_WINDOW_NS = 600 * 10**9
+"""Traces joined to one turn start within this time of each other."""
+
+
+@click.group("traces", epilog="Exit codes: 0 done, 2 could not run.")
+def command() -> None:
+    """List, show and export what agents did, one Trace a question."""
+
+
+@command.command("list", epilog="Exit codes: 0 done, 2 could not run.")
+@store_option
+@in_range
+@click.option("--limit", type=click.IntRange(min=1), help="Stop after so many traces.")
+def list_(store_dir: str, since_ns: int | None, service: str | None, limit: int | None) -> int:
+    """List traces by time: id, start, duration, service, stages and question."""
+    with read_store(store_dir) as store:
+        for number, trace in enumerate(_traces(store, since_ns=since_ns, service=service), 1):
+            click.echo(_line(trace))
+            if number == limit:
+                break
+    return 0
+
+
+@command.command("show", epilog="Exit codes: 0 done, 2 could not run or no such trace.")
+@store_option
+@click.argument("trace_id", metavar="ID")
+def show(store_dir: str, trace_id: str) -> int:
+    """Show the stages of one trace as a tree with durations. ID may be cut to its first digits."""
+    wanted = trace_id.lower()
+    with read_store(store_dir) as store:
+        found = [
+            trace
+            for trace in _near(store, wanted)
+            if any(known.startswith(wanted) for known in trace.meta["trace_ids"])
+        ]
+    if not found:
+        raise UserError(
+            f"{store_dir}: no trace has an id that starts with {printable(trace_id)!r}",
+            hint=f"dbagenteval traces list --store {store_dir}",
+        )
+    ids = {known for trace in found for known in trace.meta["trace_ids"]}
+    matching = sorted(known for known in ids if known.startswith(wanted))
+    if len(matching) > 1 and len({tuple(trace.meta["trace_ids"]) for trace in found}) > 1:
+        raise UserError(f"{trace_id!r} fits several traces: {', '.join(matching[:5])}, …")
+    console = Console(highlight=False, soft_wrap=True)
+    for trace in found:
+        console.print(_tree(trace))
+    return 0
+
+
+@command.command("export", epilog="Exit codes: 0 done, 2 could not run.")
+@store_option
+@in_range
+def export(store_dir: str, since_ns: int | None, service: str | None) -> int:
+    """Print every trace as one line of JSON, the form that `Trace.from_dict` reads."""
+    with read_store(store_dir) as store:
+        for trace in _traces(store, since_ns=since_ns, service=service):
+            click.echo(json.dumps(trace.to_dict(), default=str, ensure_ascii=False))
+    return 0
+
+
+def _traces(
+    store: Store, *, since_ns: int | None = None, service: str | None = None
+) -> Iterator[Trace]:
+    from dbagenteval.traces import assemble
+
+    return assemble(store.otel_traces(since_ns=since_ns, service=service))
+
+
+def _near(store: Store, trace_id: str) -> Iterator[Trace]:
+    """Give the traces that may be the wanted one; a whole id spares reading the whole store."""
+    from dbagenteval.traces import assemble
+
+    if len(trace_id) < _ID_LENGTH:
+        return assemble(store.otel_traces())
+    starts = [
+        span.start_ns for group in store.otel_traces(trace_ids=[trace_id]) for span in group.spans
+    ]
+    if not starts:
+        return iter(())
+    return assemble(
+        store.otel_traces(
+            since_ns=max(0, min(starts) - _JOIN_WINDOW_NS), until_ns=max(starts) + _JOIN_WINDOW_NS
+        )
+    )
+
+
+def _line(trace: Trace) -> str:
+    meta = trace.meta
+    stages = " ".join(f"{stage.name}!" if stage.error else stage.name for stage in trace.stages)
+    question = printable(trace.question, 80) or "(no question)"
+    service = printable(meta.get("service") or "-", 24)
+    return (
+        f"{meta['trace_ids'][0]}  {_when(meta.get('start_ns'))}  {_took(trace):>10}  {service}  "
+        f"{stages or '(no stages)'}  {question}"
+    )
+
+
+def _tree(trace: Trace) -> Tree:
+    meta = trace.meta
+    title = f"{' '.join(meta['trace_ids'])}  {_when(meta.get('start_ns'))}  {_took(trace)}"
+    tree = Tree(Text(title, style="bold"))
+    facts = {
+        "question": trace.question,
+        "case": meta.get("case_id"),
+        "session": meta.get("session_id"),
+        "service": meta.get("service"),
+        "model": meta.get("model"),
+    }
+    for name, value in facts.items():
+        if value:
+            tree.add(Text(f"{name}: {printable(value, 500)}"))
+    for stage in trace.stages:
+        tree.add(_stage(stage))
+    for missing in meta.get("not_observed") or ():
+        what = f"{missing.get('stage') or 'trace'} {missing.get('what')}"
+        tree.add(Text(printable(f"not observed: {what}: {missing['state']}: {missing['why']}")))
+    unused = meta.get("unused") or ()
+    if unused:
+        branch = tree.add(Text(f"unused: {len(unused)}"))
+        for item in unused:
+            branch.add(Text(printable(" ".join(str(value) for value in item.values()))))
+    return tree
+
+
+def _stage(stage: Stage) -> Tree:
+    took = "" if stage.latency_ms is None else f"  {stage.latency_ms:.1f} ms"
+    label = stage.name if stage.name == stage.kind else f"{stage.name} ({stage.kind})"
+    branch = Tree(Text(f"{label}{took}", style="red" if stage.error else ""))
+    if stage.error:
+        branch.add(Text(f"error: {printable(stage.error, 500)}"))
+    if stage.output is not None:
+        branch.add(Text(printable(stage.output, 1000)))
+    if stage.rows is not None:
+        rows = branch.add(Text(f"{len(stage.rows)} row(s)"))
+        for row in stage.rows[:5]:
+            rows.add(Text(printable(row, 500)))
+        if len(stage.rows) > 5:
+            rows.add(Text("…"))
+    return branch
+
+
+def _when(time_ns: int | None) -> str:
+    if not time_ns:
+        return "-"
+    try:
+        moment = datetime.datetime.fromtimestamp(time_ns / 1e9, tz=datetime.timezone.utc)
+    except (OverflowError, ValueError, OSError):
+        return f"{time_ns} ns"
+    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
+
+
+def _took(trace: Trace) -> str:
+    start, end = trace.meta.get("start_ns"), trace.meta.get("end_ns")
+    if not start or not end:
+        return "-"
+    return f"{(end - start) / 1e6:.1f} ms"

@@ -11,6 +11,7 @@ import argparse
 import json
 import sqlite3
 import sys
+from pathlib import Path
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -83,10 +84,21 @@ def answer(question, database):
     return text
 
 
+def open_shop(path):
+    """Open the shop's database for reading; make it from shop.sql if it isn't there."""
+    if not Path(path).exists():
+        with sqlite3.connect(path) as database:
+            database.executescript(Path(__file__).with_name("shop.sql").read_text(encoding="utf-8"))
+        database.close()
+    database = sqlite3.connect(f"{Path(path).resolve().as_uri()}?mode=ro", uri=True)
+    database.row_factory = sqlite3.Row
+    return database
+
+
 def main():
     """Answer every question that the agent knows, and send the spans."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--database", required=True, help="SQLite file made from shop.sql")
+    parser.add_argument("--database", required=True, help="SQLite file, made if missing")
     parser.add_argument("--endpoint", default="http://127.0.0.1:4318", help="OTLP/HTTP receiver")
     options = parser.parse_args()
 
@@ -95,8 +107,7 @@ def main():
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
 
-    database = sqlite3.connect(f"file:{options.database}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
+    database = open_shop(options.database)
     for question in LEARNED:
         print(f"> {question}\n  {answer(question, database)}")
     delivered = provider.force_flush()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import runpy
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -44,9 +43,6 @@ def command(out_dir: str) -> int:
     shop = _example("shop")
     with tempfile.TemporaryDirectory(prefix="dbagenteval-demo-") as scratch:
         database, store = Path(scratch, "shop.db"), Path(scratch, "store")
-        with sqlite3.connect(database) as connection:
-            connection.executescript((shop / "shop.sql").read_text(encoding="utf-8"))
-        connection.close()
         with _receiver(store) as endpoint:
             click.echo(f"The agent of {shop} answers its questions and sends its spans:\n")
             _run_agent(shop, database, endpoint)

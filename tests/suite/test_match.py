@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbagenteval.cases import Case
+from dbagenteval.cases import Case, Turn
 from dbagenteval.suite.match import Matcher, normalised
 from dbagenteval.traces import Trace
 
@@ -80,3 +80,59 @@ def test_missing_lists_cases_without_a_trace():
 def test_a_trace_without_question_and_id_says_so():
     """Such a trace is unmatched for a reason of its own."""
     assert "neither" in Matcher([Case("One?")]).match(Trace("  ")).why
+
+
+CONVERSATION = Case(
+    "How many orders?",
+    id="talk",
+    turns=[Turn("And last month?"), Turn("And in Leeds?")],
+)
+
+
+def _ask(matcher, question, session="s", **meta):
+    found = matcher.match(Trace(question, meta={"session_id": session, **meta}))
+    return found.case.id if found.case else None
+
+
+def test_a_conversation_is_matched_turn_by_turn():
+    """Follow-ups match within their session only; sessions may interleave."""
+    matcher = Matcher([CONVERSATION, Case("And last month?", id="alone")])
+    assert _ask(matcher, "how many orders") == "talk#1"
+    assert _ask(matcher, "And last month?", session="other") == "alone"
+    assert _ask(matcher, "How many orders?", session="b") == "talk#1"
+    assert _ask(matcher, "And last month?") == "talk#2"
+    assert _ask(matcher, "And in Leeds?", session="b") == "talk#3"
+    assert _ask(matcher, "And in Leeds?") == "talk#3"
+    assert matcher.missing == []
+
+
+def test_a_follow_up_without_its_session_is_unmatched():
+    """The words of a follow-up mean nothing outside their conversation."""
+    matcher = Matcher([CONVERSATION])
+    assert _ask(matcher, "And last month?") is None
+    assert _ask(matcher, "How many orders?", session="") == "talk#1"
+    assert _ask(matcher, "And last month?", session="") is None
+
+
+def test_another_question_in_the_session_says_where_it_stands():
+    """The reason names the turn that was expected."""
+    matcher = Matcher([CONVERSATION])
+    assert _ask(matcher, "How many orders?") == "talk#1"
+    found = matcher.match(Trace("And next year?", meta={"session_id": "s"}))
+    assert found.case is None
+    assert "talk#2: 'And last month?'" in found.why
+
+
+def test_the_id_of_a_conversation_follows_its_turns():
+    """With the case id on every turn, the question or else the order decides the turn."""
+    matcher = Matcher([CONVERSATION])
+    assert _ask(matcher, "How many orders are there?", case_id="talk") == "talk#1"
+    assert _ask(matcher, "And in Leeds?", case_id="talk") == "talk#3"
+    assert _ask(matcher, "And last month?", case_id="talk#2", session="z") == "talk#2"
+
+
+def test_a_conversation_asked_again_in_one_session_starts_anew():
+    """The first question opens the conversation again."""
+    matcher = Matcher([CONVERSATION])
+    asked = ["How many orders?", "And last month?", "How many orders?", "And last month?"]
+    assert [_ask(matcher, question) for question in asked] == ["talk#1", "talk#2"] * 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from dbagenteval.traces import Trace
 __all__ = ["Match", "Matcher", "normalised"]
 
 _SPACE = re.compile(r"\s+")
+_OPEN_SESSIONS = 100_000
+"""Conversations that may be open at once; the oldest is given up first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +39,35 @@ class Matcher:
     Questions are compared after Unicode NFKC, without regard to case, white space and
     punctuation at the end. A question that several cases share matches none of them.
 
+    A conversation is matched turn by turn: a trace with its first question opens it for the
+    session, later traces of that session match the turns that are still to come. Turns are cases
+    of their own, with the ids `ID#1`, `ID#2`, ….
+
     Args:
         cases: The cases; ids are unique.
     """
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        self._cases = list(cases)
-        self._by_id = {case.id: case for case in self._cases if case.id}
+        self._cases: list[Case] = []
+        self._by_id: dict[str, Case] = {}
         self._by_question: dict[str, list[Case]] = {}
-        for case in self._cases:
-            self._by_question.setdefault(normalised(case.question), []).append(case)
+        self._conversations: dict[str, list[Case]] = {}
+        self._expected: OrderedDict[str, list[Case]] = OrderedDict()
         self._seen: set[str] = set()
+        for case in cases:
+            turns = case.each_turn()
+            self._cases += turns
+            self._by_id.update({turn.id: turn for turn in turns if turn.id})
+            self._by_question.setdefault(normalised(turns[0].question), []).append(turns[0])
+            if case.turns:
+                self._conversations[case.id] = turns
 
     def match(self, trace: Trace) -> Match:
         """Find the case of one trace, and remember that the case has a trace."""
         found = self._find(trace)
         if found.case is not None:
             self._seen.add(found.case.key)
+            self._expect_follow_ups(trace, found.case)
         return found
 
     @property
@@ -62,25 +77,54 @@ class Matcher:
 
     def _find(self, trace: Trace) -> Match:
         question = normalised(trace.question)
-        case_id = trace.meta.get("case_id")
+        session = str(trace.meta.get("session_id") or "")
+        case_id = str(trace.meta.get("case_id") or "")
         if case_id:
-            case = self._by_id.get(str(case_id))
-            if case is None:
-                return Match(trace, None, f"no case has the id {str(case_id)!r}")
-            if question and question != normalised(case.question):
-                return Match(trace, case, f"matched by id; the case asks {case.question!r}")
-            return Match(trace, case)
+            return self._by_case_id(trace, case_id, question, session)
         if not question:
             return Match(trace, None, "the trace has neither a case id nor a question")
+        for turn in self._expected.get(session, ()):
+            if normalised(turn.question) == question:
+                return Match(trace, turn)
         cases = self._by_question.get(question, [])
         if len(cases) == 1:
             return Match(trace, cases[0])
+        if session in self._expected:
+            waiting = self._expected[session][0]
+            return Match(trace, None, f"its session is at {waiting.id}: {waiting.question!r}")
         if not cases:
             return Match(trace, None, "no case asks this question")
         ids = ", ".join(case.key for case in cases)
         return Match(
             trace, None, f"the cases {ids} share this question; set dbagenteval.case.id on the span"
         )
+
+    def _by_case_id(self, trace: Trace, case_id: str, question: str, session: str) -> Match:
+        turns = self._conversations.get(case_id)
+        if turns is not None:
+            to_come = self._expected.get(session) or turns
+            asked = [turn for turn in (*to_come, *turns) if normalised(turn.question) == question]
+            case: Case | None = asked[0] if asked else to_come[0]
+        else:
+            case = self._by_id.get(case_id)
+        if case is None:
+            return Match(trace, None, f"no case has the id {case_id!r}")
+        if question and question != normalised(case.question):
+            return Match(trace, case, f"matched by id; the case asks {case.question!r}")
+        return Match(trace, case)
+
+    def _expect_follow_ups(self, trace: Trace, case: Case) -> None:
+        session = str(trace.meta.get("session_id") or "")
+        conversation, separator, _ = case.id.rpartition("#")
+        turns = self._conversations.get(conversation, []) if separator else []
+        if not session or case not in turns:
+            return
+        self._expected.pop(session, None)
+        to_come = turns[turns.index(case) + 1 :]
+        if to_come:
+            self._expected[session] = to_come
+        if len(self._expected) > _OPEN_SESSIONS:
+            self._expected.popitem(last=False)
 
 
 def normalised(question: str) -> str:

@@ -48,14 +48,24 @@ def read_yaml(text: str, path: str) -> Source:
     return source
 
 
-def _read_items(loader: Any, root: Any, path: str, source: Source) -> None:
+def _case_nodes(root: Any) -> list[Any] | None:
     cases: Any = root
     if isinstance(root, yaml.MappingNode):
         cases = next((value for key, value in root.value if key.value == "cases"), None)
-    if not isinstance(cases, yaml.SequenceNode):
+    return cases.value if isinstance(cases, yaml.SequenceNode) else None
+
+
+def _id_node(case: Any) -> Any:
+    pairs = case.value if isinstance(case, yaml.MappingNode) else ()
+    return next((value for key, value in pairs if key.value == "id"), None)
+
+
+def _read_items(loader: Any, root: Any, path: str, source: Source) -> None:
+    nodes = _case_nodes(root)
+    if nodes is None:
         case_items(None, path, source.problems)
         return
-    for node in cases.value:
+    for node in nodes:
         where = f"{path}:{node.start_mark.line + 1}"
         try:
             # Each item is a document of its own, so that cases that share an anchor do not
@@ -72,11 +82,11 @@ def _read_items(loader: Any, root: Any, path: str, source: Source) -> None:
         source.items.append(Item(where=where, data=data))
 
 
-def _keep_written_id(data: dict[Any, Any], node: Any) -> None:
+def _keep_written_id(data: dict[Any, Any], case: Any) -> None:
     """Take a numeric id as it is written: YAML reads 0123 as 83."""
-    for key, value in node.value:
-        if key.value == "id" and value.tag in (_TAG + "int", _TAG + "float"):
-            data["id"] = value.value
+    node = _id_node(case)
+    if node is not None and node.tag in (_TAG + "int", _TAG + "float"):
+        data["id"] = node.value
 
 
 def _invalid(path: str, error: yaml.YAMLError) -> str:
@@ -94,8 +104,10 @@ class _Inspection:
         self.source = source
         self.sizes: dict[int, int] = {}
         self.open: set[int] = set()
+        self.kept_as_written: set[int] = set()
 
     def inspect(self, root: Any) -> None:
+        self.kept_as_written = {id(_id_node(case)) for case in _case_nodes(root) or ()}
         expanded = self._size(root)
         if expanded > _MAX_EXPANDED and expanded > _MAX_EXPANSION * len(self.sizes):
             self.source.problems.append(
@@ -133,7 +145,8 @@ class _Inspection:
             seen.add((key.tag, key.value))
 
     def _warn_of_look_alike(self, node: Any) -> None:
-        if node.style is not None:
+        # One that is quoted or a block is text, as its author said.
+        if node.style or id(node) in self.kept_as_written:
             return
         written = node.value
         read_as = None

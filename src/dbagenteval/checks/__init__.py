@@ -12,6 +12,7 @@ from dbagenteval.checks.judge import (
 from dbagenteval.checks.numbers import NumbersGrounded
 from dbagenteval.checks.record import record_of
 from dbagenteval.checks.reference import Executor, Reference, check_reference, run_references
+from dbagenteval.checks.rerun import RowsFromSql
 from dbagenteval.checks.result_rows import check_rows
 from dbagenteval.checks.stages import check_expected, check_no_error
 
@@ -24,6 +25,7 @@ __all__ = [
     "NumbersGrounded",
     "Reference",
     "Relevant",
+    "RowsFromSql",
     "ask_judge",
     "check_expected",
     "check_no_error",

@@ -2,166 +2,198 @@
 
 from __future__ import annotations
 
-import math
-import re
-from bisect import bisect_left
-from collections.abc import Iterable
-from decimal import Decimal, DecimalException
+from collections.abc import Collection, Sequence
 
+from dbagenteval.answers.derivation import with_derived
+from dbagenteval.answers.fate import Fate
+from dbagenteval.answers.formulas import OPERATIONS
+from dbagenteval.answers.grounding import SOURCES, Grounds, fates_of
+from dbagenteval.answers.pairing import misplaced
+from dbagenteval.answers.reader import read_figures
+from dbagenteval.answers.stated import says_nothing_found, states_value, swapped
+from dbagenteval.answers.superlatives import superlative_findings
 from dbagenteval.cases import Case
+from dbagenteval.checks.answer_evidence import Evidence, answer_stage, rows_evidence
 from dbagenteval.checks.check import Check
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
-from dbagenteval.traces import Rows, Stage, Trace
+from dbagenteval.traces import Rows, Trace
 
 __all__ = ["NumbersGrounded", "reference_numbers", "states_value", "ungrounded_numbers"]
 
-_FIGURE = re.compile(
-    r"(?P<number>(?<![\w.])\.\d+|\d{1,3}(?:,\d{2,3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
-    r"(?:(?P<glued>k|mn|m|bn)(?!\w)|\s?(?P<word>thousand|million|billion|lakhs?|crores?)(?!\w))?"
-    r"(?P<percent>\s?(?:%|percent(?!\w)))?",
-    re.IGNORECASE,
-)
-_SCALES = {
-    "k": 10**3,
-    "thousand": 10**3,
-    "m": 10**6,
-    "mn": 10**6,
-    "million": 10**6,
-    "bn": 10**9,
-    "billion": 10**9,
-    "lakh": 10**5,
-    "lakhs": 10**5,
-    "crore": 10**7,
-    "crores": 10**7,
-}
-_LIST_MARKER = re.compile(r"^[ \t]*(\d+)[.)](?=\s)", re.MULTILINE)
+_EXECUTIONS = ("all", "last")
+_MOST_NOTES = 6
+_MOST_SHOWN = 100
+_FEW_ROWS = 2_000
+_LONGEST_HINTED = 20_000
 
 
 class NumbersGrounded(Check):
     """Passes when every number in the answer text is also in the result rows.
 
+    Dates, times, codes, list numbers and the like count nothing, unless the rows hold some
+    that they contradict. The detail of a pass says what it does not vouch for.
+
     Args:
         stage: Name of the answer stage; None means the last stage of kind `answer`.
+        derived: True accepts figures that are computed from the rows, and says how: `30 = 60 -
+            30`. A list of names from `OPERATIONS` accepts only those computations.
+        pairing: True fails a number that stands at one name in the answer and at another in
+            the rows, and a name that is called the highest and is not.
+        signs: True fails `-500` for a cell 500. By default the sign is not compared.
+        sources: What may ground a number; see `dbagenteval.answers.SOURCES`.
+        executions: `all` takes the rows of every successful execution, `last` of the last.
+        rounding: Largest relative distance between a printed figure and the cell it rounds, such
+            as 0.05; None allows what its digits allow, so that 1 million stands for 1,490,000.
+        locale: How the answer writes numbers, such as `de`; None reads ambiguous figures in
+            the ways that the answer's language allows.
+
+    Raises:
+        ValueError: An option has an unknown value.
     """
 
     name = "numbers_grounded"
 
-    def __init__(self, stage: str | None = None) -> None:
+    def __init__(
+        self,
+        stage: str | None = None,
+        *,
+        derived: bool | Collection[str] = False,
+        pairing: bool = False,
+        signs: bool = False,
+        sources: Sequence[str] = SOURCES,
+        executions: str = "all",
+        rounding: float | None = None,
+        locale: str | None = None,
+    ) -> None:
+        operations = OPERATIONS if derived is True else tuple(derived or ())
+        self.operations = (derived,) if isinstance(derived, str) else operations
+        sources = (sources,) if isinstance(sources, str) else tuple(sources)
+        _check_names("derived", self.operations, OPERATIONS)
+        _check_names("sources", sources, SOURCES)
+        _check_names("executions", (executions,), _EXECUTIONS)
+        read_figures("", locale)
         self.stage = stage
+        self.pairing = pairing
+        self.signs = signs
+        self.sources = sources
+        self.executions = executions
+        self.rounding = rounding
+        self.locale = locale
 
     def run(self, trace: Trace, case: Case) -> CheckResult:
         """Look for each number of the answer in the rows; SKIP without an answer or rows."""
         del case
-        found = [stage.name for stage in trace.stages if stage.kind == "answer"]
-        stage = trace.last_of("answer") if self.stage is None else trace.stage(self.stage)
-        if stage is None and found:
-            detail = f"stage {self.stage!r} is not in the trace (found {found})"
-            return self.result(self.stage or "answer", FAIL, detail)
-        if stage is None or not isinstance(stage.output, str) or not stage.output.strip():
-            return self.result(self.stage or "answer", SKIP, "no answer text")
-        executed = trace.last_of("execute")
-        if executed is None or executed.rows is None:
-            detail = "no query result to ground the answer in"
-            return self.result(stage.name, SKIP, detail)
-        hidden = _why_no_evidence(executed)
-        if hidden:
-            return self.result(stage.name, SKIP, hidden)
-        missing = ungrounded_numbers(stage.output, trace.question, executed.rows)
+        stage, status, detail = answer_stage(trace, self.stage)
+        if status:
+            return self.result(stage, status, detail)
+        seen = rows_evidence(trace, last_only=self.executions == "last")
+        if seen.hidden_last:
+            return self.result(stage, SKIP, seen.hidden_last)
+        return self._judge(trace, stage, detail, seen)
+
+    def _judge(self, trace: Trace, stage: str, answer: str, seen: Evidence) -> CheckResult:
+        grounds = Grounds(
+            results=seen.results,
+            question=trace.question,
+            sql=seen.sql,
+            sources=self.sources,
+            signs=self.signs,
+            rounding=self.rounding,
+        )
+        fates = fates_of(read_figures(answer, self.locale), grounds)
+        if self.operations:
+            fates = with_derived(fates, seen.results, answer, self.operations)
+        evidence = {"figures": [fate.to_dict() for fate in fates[:_MOST_SHOWN]]}
+        missing = _missing(fates)
+        notes = _notes(fates)
+        if missing and seen.hidden_earlier:
+            detail = f"{missing} may be in rows that were not seen; {seen.hidden_earlier}"
+            return self.result(stage, SKIP, detail, evidence=evidence)
         if missing:
-            return self.result(stage.name, FAIL, f"not in the result rows: {missing}")
-        return self.result(stage.name, PASS)
+            detail = _joined(
+                [f"not in the result rows: {missing}", *_hints(fates, seen, answer), *notes]
+            )
+            return self.result(stage, FAIL, detail, reason="ungrounded_numbers", evidence=evidence)
+        wrong = self._misplaced(trace, answer, fates, seen)
+        if wrong and self.pairing:
+            return self.result(stage, FAIL, _joined(wrong), reason="misplaced", evidence=evidence)
+        notes += [f"{one} (pairing=True fails this)" for one in wrong]
+        return self.result(stage, PASS, _joined(notes), evidence=evidence)
+
+    def _misplaced(self, trace: Trace, answer: str, fates: list[Fate], seen: Evidence) -> list[str]:
+        if not self.pairing and sum(map(len, seen.results)) > _FEW_ROWS:
+            return []
+        wrong = misplaced(answer, fates, seen.results)
+        for rows in seen.results:
+            findings = superlative_findings(answer, trace.question, rows)
+            wrong += [one.detail for one in findings if one.state == "fails"]
+        return wrong
 
 
 def ungrounded_numbers(answer: str, question: str, rows: Rows) -> list[str]:
     """List the numbers of the answer that neither the rows, their count nor the question have."""
-    values = sorted(
-        {*_cell_values(rows), Decimal(len(rows)), *(v for _, v, _, _ in _figures(question))}
-    )
-    return [
-        text
-        for text, value, half, percent in _figures(answer)
-        if not _has(values, value, half) and not (percent and _has(values, value / 100, half / 100))
-    ]
-
-
-def states_value(answer: str, value: object) -> bool:
-    """Say whether the answer states a cell's value: a number as rounded there, or a text."""
-    number = _as_number(value)
-    if number is not None:
-        return any(
-            abs(number - v) <= half or (percent and abs(number * 100 - v) <= half)
-            for _, v, half, percent in _figures(answer)
-        )
-    if value is None or isinstance(value, bool | int | float | Decimal):
-        return False
-    text = str(value).strip()
-    return len(text) > 1 and text.casefold() in answer.casefold()
+    grounds = Grounds(results=[rows], question=question)
+    return _missing(fates_of(read_figures(answer), grounds))
 
 
 def reference_numbers(answer: str, question: str, rows: Rows) -> tuple[str, str]:
     """Compare an answer text with the reference result.
 
+    Args:
+        answer: The answer.
+        question: The question.
+        rows: What the reference query gives.
+
     Returns:
         `PASS` or `FAIL`, and the detail. It fails if the answer has a number that the reference
-        does not have, or lacks its only value, or states none of its several values.
+        does not have, or lacks its only value, or states none of its several values, or has
+        numbers at the wrong names. If the reference has no value, the answer must say so.
     """
-    missing = ungrounded_numbers(answer, question, rows)
+    grounds = Grounds(results=[rows], question=question)
+    fates = fates_of(read_figures(answer), grounds)
+    missing = _missing(fates)
     if missing:
-        return FAIL, f"not in the reference result: {missing}"
+        return FAIL, _joined([f"not in the reference result: {missing}", *_notes(fates)])
     values = [value for row in rows for value in row.values() if value is not None]
+    if not values and not says_nothing_found(answer):
+        return FAIL, "the reference result has no value, and the answer does not say so"
     if len(values) == 1 and not states_value(answer, values[0]):
         return FAIL, f"the answer does not state the reference value {values[0]!r}"
     if len(values) > 1 and not any(states_value(answer, value) for value in values):
         return FAIL, "the answer states no value from the reference result"
-    return PASS, ""
+    wrong = swapped(answer, fates, rows)
+    if wrong:
+        return FAIL, _joined(wrong)
+    return PASS, _joined(_notes(fates))
 
 
-def _why_no_evidence(stage: Stage) -> str:
-    seen = stage.observed("rows")
-    return "" if seen.is_evidence else f"rows {seen.state}: {seen.why}".rstrip(": ")
+def _check_names(option: str, given: Collection[str], allowed: Collection[str]) -> None:
+    unknown = sorted(name for name in given if name not in allowed)
+    if unknown:
+        raise ValueError(f"{option}: unknown {unknown}; allowed: {', '.join(allowed)}")
 
 
-def _figures(text: str) -> Iterable[tuple[str, Decimal, Decimal, bool]]:
-    markers = list(_LIST_MARKER.finditer(text))
-    numbers = [int(marker[1]) for marker in markers if len(marker[1]) < 10]
-    if len(markers) > 1 and numbers == list(range(1, len(markers) + 1)):
-        text = _LIST_MARKER.sub("", text)
-    for match in _FIGURE.finditer(text):
-        digits = match["number"].replace(",", "")
-        if len(digits) > 60:
-            continue
-        places = len(digits.partition(".")[2])
-        scale = (
-            _SCALES[(match["glued"] or match["word"] or "").lower()]
-            if (match["glued"] or match["word"])
-            else 1
-        )
-        half = Decimal(5).scaleb(-places - 1) * scale
-        yield match["number"], Decimal(digits) * scale, half, match["percent"] is not None
+def _missing(fates: Sequence[Fate]) -> list[str]:
+    return [text for fate in fates if fate.state == "ungrounded" for text in fate.missing]
 
 
-def _as_number(value: object) -> Decimal | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    try:
-        number = abs(Decimal(repr(value)) if isinstance(value, float) else Decimal(value))
-        return number if number.is_finite() and abs(number.adjusted()) < 100 else None
-    except (DecimalException, ValueError):
-        return None
+def _notes(fates: Sequence[Fate]) -> list[str]:
+    return list(dict.fromkeys(fate.note for fate in fates if fate.note))
 
 
-def _cell_values(rows: Rows) -> Iterable[Decimal]:
-    for row in rows:
-        for cell in row.values():
-            number = _as_number(cell)
-            if number is not None:
-                yield number
-            elif cell is not None and not isinstance(cell, bool | int | float | Decimal):
-                yield from (value for _, value, _, _ in _figures(str(cell)))
+def _hints(fates: Sequence[Fate], seen: Evidence, answer: str) -> list[str]:
+    """Say how an ungrounded figure could be computed; `derived=True` would accept it."""
+    if len(answer) > _LONGEST_HINTED or sum(map(len, seen.results)) > _FEW_ROWS:
+        return []
+    derived = with_derived(list(fates), seen.results, answer, OPERATIONS)
+    return [
+        f"derived=True accepts {after.note}"
+        for before, after in zip(fates, derived, strict=True)
+        if before.state == "ungrounded" and after.state == "derived"
+    ]
 
 
-def _has(values: list[Decimal], value: Decimal, half: Decimal) -> bool:
-    at = bisect_left(values, value - half)
-    return at < len(values) and values[at] <= value + half
+def _joined(notes: Sequence[str]) -> str:
+    shown = [" ".join(note.split()) for note in notes[:_MOST_NOTES]]
+    more = len(notes) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more" if more else "")

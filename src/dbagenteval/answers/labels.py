@@ -1,0 +1,152 @@
+"""Labels: the texts that name rows, and where an answer mentions them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from dbagenteval.answers.digits import normal_text
+from dbagenteval.answers.grounds import as_number
+from dbagenteval.traces import Rows
+
+__all__ = ["Labels", "Mention"]
+
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_LONGEST_LABEL = 120
+_MOST_ROWS = 20_000
+_MOST_UNSPACED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A label in a text.
+
+    Args:
+        label: The cell's text.
+        column: Its column.
+        start: Index of its first character.
+        end: Index after its last character.
+        rows: Indexes of the rows that hold it.
+    """
+
+    label: str
+    column: str
+    start: int
+    end: int
+    rows: frozenset[int]
+
+
+class Labels:
+    """Text cells of the first 20,000 rows, by column.
+
+    Args:
+        rows: Result rows.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows[:_MOST_ROWS]
+        self.is_whole = len(rows) <= _MOST_ROWS
+
+    @cached_property
+    def _by_label(self) -> dict[tuple[str, str], set[int]]:
+        found: dict[tuple[str, str], set[int]] = defaultdict(set)
+        for index, row in enumerate(self.rows):
+            for column, cell in row.items():
+                if _names_something(cell):
+                    found[column, cell].add(index)
+        return found
+
+    @cached_property
+    def _by_first_word(self) -> dict[str, list[tuple[tuple[str, ...], str, str]]]:
+        found: dict[str, list[tuple[tuple[str, ...], str, str]]] = defaultdict(list)
+        for column, cell in self._by_label:
+            words = tuple(_WORD.findall(normal_text(cell).casefold()))
+            # One letter names nothing in running text.
+            if words and len("".join(words)) > 1:
+                found[words[0]].append((words, column, cell))
+        for entries in found.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+        return found
+
+    @cached_property
+    def _unspaced(self) -> list[tuple[str, str]]:
+        found = [key for key in self._by_label if _UNSPACED.search(key[1]) and len(key[1]) > 1]
+        return found[:_MOST_UNSPACED]
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Find the labels in a text, the longest where several start at one place.
+
+        Args:
+            text: What `normal_text` gave.
+        """
+        found: list[Mention] = []
+        words = list(_WORD.finditer(text))
+        at = 0
+        while at < len(words):
+            length = 1
+            for label, column, cell in self._by_first_word.get(words[at][0].casefold(), ()):
+                stretch = words[at : at + len(label)]
+                if tuple(word[0].casefold() for word in stretch) != label:
+                    continue
+                if len(label) < length:
+                    break
+                if not _fits_case(cell, text[stretch[0].start() : stretch[-1].end()]):
+                    continue
+                length = len(label)
+                found.append(self._mention(column, cell, stretch[0].start(), stretch[-1].end()))
+            at += length
+        taken = {(mention.label, mention.start) for mention in found}
+        for column, cell in self._unspaced:
+            start = text.find(normal_text(cell))
+            if start >= 0 and (cell, start) not in taken:
+                found.append(self._mention(column, cell, start, start + len(cell)))
+        return sorted(found, key=lambda mention: mention.start)
+
+    def _mention(self, column: str, cell: str, start: int, end: int) -> Mention:
+        return Mention(cell, column, start, end, frozenset(self._by_label[column, cell]))
+
+    def labels_at(self, index: int) -> list[str]:
+        """Give the labels of a row."""
+        return [
+            cell
+            for column, cell in self.rows[index].items()
+            if isinstance(cell, str) and (column, cell) in self._by_label
+        ]
+
+    def rows_named_in(self, text: str) -> list[int]:
+        """Give the rows that a sentence names, each by a label of its own."""
+        named = (mention.rows for mention in self.mentions(text) if len(mention.rows) == 1)
+        return list(dict.fromkeys(next(iter(rows)) for rows in named))
+
+    def distinct_counts(self) -> dict[str, int]:
+        """Count the distinct labels of each column."""
+        found: dict[str, int] = defaultdict(int)
+        for column, _ in self._by_label:
+            found[column] += 1
+        return dict(found)
+
+    def counts_named_in(self, text: str) -> list[tuple[str, int]]:
+        """Give each label that a sentence names and several rows hold, and how many do."""
+        return [
+            (mention.label, len(mention.rows))
+            for mention in self.mentions(text)
+            if len(mention.rows) > 1
+        ]
+
+
+def _names_something(cell: object) -> bool:
+    """Tell labels from numbers, empty texts and long ones."""
+    return (
+        isinstance(cell, str)
+        and 0 < len(cell) <= _LONGEST_LABEL
+        and as_number(cell) is None
+        and _WORD.search(cell) is not None
+    )
+
+
+def _fits_case(cell: str, printed: str) -> bool:
+    """Short labels such as IN, A or US count only in their own capitals."""
+    return len(cell) > 3 or not cell.isupper() or printed == cell

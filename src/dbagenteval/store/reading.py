@@ -20,11 +20,11 @@ from dbagenteval.otlp.values import (
 )
 from dbagenteval.store.statements import statement
 
-__all__ = ["TraceReader"]
+__all__ = ["CHUNK_LOGS", "TraceReader", "chunks", "log_range", "span_range"]
 
 _CHUNK_TRACES = 256
 _CHUNK_SPANS = 20_000
-_CHUNK_LOGS = 1_000
+CHUNK_LOGS = 1_000
 _LONG_TRACE_NS = 900 * 10**9
 """A trace whose spans start over a longer time is read alone, so that a chunk's range is short."""
 
@@ -59,7 +59,7 @@ class TraceReader:
             wanted = None if trace_ids is None else _id_bytes(trace_ids)
             filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
             cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
-            for chunk in _chunks(cursor):
+            for chunk in chunks(cursor):
                 yield from self._read_chunk(cursor, chunk)
             if wanted is None:
                 yield from self._unattached(cursor, filters)
@@ -71,18 +71,18 @@ class TraceReader:
     ) -> Iterator[OtelTrace]:
         ids = [row[0] for row in chunk]
         spans: dict[bytes, list[Span]] = defaultdict(list)
-        span_range = _range(chunk, 1, 2)
-        if span_range is not None:
-            parameters = {**span_range, "trace_ids": ids}
+        spans_between = span_range(chunk)
+        if spans_between is not None:
+            parameters = {**spans_between, "trace_ids": ids}
             events = self._events(cursor, parameters)
             links = self._links(cursor, parameters)
             rows = cursor.execute(statement("read_spans"), parameters).fetchall()
             for row in rows:
                 spans[row[0]].append(self._span(cursor, row, events, links))
         logs: dict[bytes, list[LogRecord]] = defaultdict(list)
-        log_range = _range(chunk, 3, 4)
-        if log_range is not None:
-            parameters = {**log_range, "trace_ids": ids}
+        logs_between = log_range(chunk)
+        if logs_between is not None:
+            parameters = {**logs_between, "trace_ids": ids}
             for row in cursor.execute(statement("read_logs"), parameters).fetchall():
                 logs[row[0]].append(self._log(cursor, row))
         for trace_id in ids:
@@ -179,7 +179,7 @@ class TraceReader:
         while True:
             rows = cursor.execute(
                 statement("read_unattached_logs"),
-                {**filters, "after": after, "limit": _CHUNK_LOGS},
+                {**filters, "after": after, "limit": CHUNK_LOGS},
             ).fetchall()
             if not rows:
                 return
@@ -220,13 +220,23 @@ def _id_bytes(trace_ids: Sequence[str]) -> list[bytes]:
     return found
 
 
+def span_range(chunk: list[Any]) -> dict[str, int] | None:
+    """Give the times between which the spans of a chunk start, None if it has no spans."""
+    return _range(chunk, 1, 2)
+
+
+def log_range(chunk: list[Any]) -> dict[str, int] | None:
+    """Give the times of the log records of a chunk, None if it has none."""
+    return _range(chunk, 3, 4)
+
+
 def _range(chunk: list[Any], first: int, last: int) -> dict[str, int] | None:
     firsts = [row[first] for row in chunk if row[first] is not None]
     lasts = [row[last] for row in chunk if row[last] is not None]
     return {"first": min(firsts), "last": max(lasts)} if firsts else None
 
 
-def _chunks(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
+def chunks(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
     """Group the selected traces so that each group is small in spans and in time."""
     number = 0
     while True:

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import duckdb
 
@@ -20,6 +21,7 @@ from dbagenteval.store.layout import Layout
 from dbagenteval.store.lock import StoreLock
 from dbagenteval.store.reading import TraceReader
 from dbagenteval.store.replay import JournalReader, cut_torn_tail
+from dbagenteval.store.requests import RequestReader
 from dbagenteval.store.statements import statement
 from dbagenteval.store.writer import POSITION_KEY, Applied, Writer
 
@@ -68,18 +70,20 @@ class Store:
         self._lock = lock
         self._write = write
         self._failure: duckdb.Error | None = None
-        if write or segments(layout.journal):
-            self._connection = open_database(layout, write=True)
-            position = self._replay()
-        else:
-            self._connection = open_database(layout, write=False)
-            position = 0
         self._journal: Journal | None = None
         self._applier: threading.Thread | None = None
         if write:
-            self._start_writing(position)
-        else:
-            lock.share()
+            self._connection = open_database(layout, write=True)
+            self._start_writing(self._replay())
+            return
+        if segments(layout.journal) or not layout.database.exists():
+            self._connection = open_database(layout, write=True)
+            self._replay()
+            self._drop_segments()
+            self._writer.close()
+            self._connection.close()
+        self._connection = open_database(layout, write=False)
+        lock.share()
 
     @classmethod
     def open(cls, directory: str | Path, *, write: bool, create: bool = False) -> Store:
@@ -135,8 +139,7 @@ class Store:
             self._applier.join()
         self._connection.close()
         if self._journal is not None and self._failure is None:
-            for _, path in segments(self._layout.journal):
-                path.unlink(missing_ok=True)
+            self._drop_segments()
         self._journal = self._applier = None
         self._lock.release()
 
@@ -200,10 +203,12 @@ class Store:
         )
         while self._apply_next(end):
             pass
-        if not self._write:
-            for _, path in segments(self._layout.journal):
-                path.unlink(missing_ok=True)
         return end
+
+    def _drop_segments(self) -> None:
+        """Remove the journal, all of which is stored."""
+        for _, path in segments(self._layout.journal):
+            path.unlink(missing_ok=True)
 
     def _apply_next(self, limit: int) -> bool:
         """Store the next batch of the journal; False if there is none before `limit`."""
@@ -269,6 +274,14 @@ class Store:
         return TraceReader(self._connection).traces(
             since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
         )
+
+    def requests(self) -> Iterator[tuple[str, Any]]:
+        """Read everything as OTLP export requests, field for field as it came.
+
+        Yields:
+            Signal and request message, some traces at a time, in order of their start.
+        """
+        return RequestReader(self._connection).requests()
 
     def stats(self) -> StoreStats:
         """Count what is stored."""

@@ -1,0 +1,168 @@
+"""From rows back to OTLP export requests, field for field as they came."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from dbagenteval.otlp.attributes import write_any, write_attributes
+from dbagenteval.store.reading import CHUNK_LOGS, chunks, log_range, span_range
+from dbagenteval.store.statements import statement
+
+__all__ = ["RequestReader"]
+
+_NO_FILTER = {"since_ns": None, "until_ns": None, "service": None}
+
+
+class RequestReader:
+    """Read a whole store as export requests, some traces at a time, in order of their start.
+
+    Args:
+        connection: Of the store's database.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def requests(self) -> Iterator[tuple[str, Any]]:
+        """Give the signal and the request message."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute("USE store")
+            cursor.begin()
+            cursor.execute(statement("select_traces"), {**_NO_FILTER, "trace_ids": None})
+            for chunk in chunks(cursor):
+                ids = [row[0] for row in chunk]
+                between = span_range(chunk)
+                if between is not None:
+                    yield "traces", self._traces(cursor, {**between, "trace_ids": ids})
+                between = log_range(chunk)
+                if between is not None:
+                    parameters = {**between, "trace_ids": ids}
+                    rows = cursor.execute(statement("read_logs"), parameters).fetchall()
+                    yield "logs", self._logs(cursor, rows)
+            yield from self._unattached(cursor)
+        finally:
+            cursor.close()
+
+    def _unattached(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Any]]:
+        after = -1
+        while True:
+            parameters = {**_NO_FILTER, "after": after, "limit": CHUNK_LOGS}
+            rows = cursor.execute(statement("read_unattached_logs"), parameters).fetchall()
+            if not rows:
+                return
+            after = rows[-1][-1]
+            yield "logs", self._logs(cursor, rows)
+
+    def _traces(
+        self, cursor: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
+    ) -> ExportTraceServiceRequest:
+        events = _by_span(cursor.execute(statement("read_span_events"), parameters).fetchall())
+        links = _by_span(cursor.execute(statement("read_span_links"), parameters).fetchall())
+        request = ExportTraceServiceRequest()
+        groups: dict[tuple[int, int], Any] = {}
+        for row in cursor.execute(statement("read_spans"), parameters).fetchall():
+            key = row[18], row[19]
+            if key not in groups:
+                of_resource = request.resource_spans.add()
+                of_resource.schema_url = self._read_resource(cursor, key[0], of_resource.resource)
+                groups[key] = of_resource.scope_spans.add()
+                groups[key].schema_url = self._read_scope(cursor, key[1], groups[key].scope)
+            _write_span(groups[key].spans.add(), row, events[row[:2]], links[row[:2]])
+        return request
+
+    def _logs(self, cursor: duckdb.DuckDBPyConnection, rows: list[Any]) -> ExportLogsServiceRequest:
+        request = ExportLogsServiceRequest()
+        groups: dict[tuple[int, int], Any] = {}
+        for row in rows:
+            key = row[16], row[17]
+            if key not in groups:
+                of_resource = request.resource_logs.add()
+                of_resource.schema_url = self._read_resource(cursor, key[0], of_resource.resource)
+                groups[key] = of_resource.scope_logs.add()
+                groups[key].schema_url = self._read_scope(cursor, key[1], groups[key].scope)
+            _write_log(groups[key].log_records.add(), row)
+        return request
+
+    @staticmethod
+    def _read_resource(
+        cursor: duckdb.DuckDBPyConnection, resource_id: int, target: Resource
+    ) -> str:
+        (row,) = cursor.execute(statement("read_resource"), {"id": resource_id}).fetchall()
+        if row[7] is not None:
+            target.MergeFromString(row[7])
+            return str(row[0])
+        write_attributes(target.attributes, *row[1:5])
+        target.dropped_attributes_count = row[5]
+        for ref in row[6]:
+            target.entity_refs.add(**ref)
+        return str(row[0])
+
+    @staticmethod
+    def _read_scope(
+        cursor: duckdb.DuckDBPyConnection, scope_id: int, target: InstrumentationScope
+    ) -> str:
+        (row,) = cursor.execute(statement("read_scope"), {"id": scope_id}).fetchall()
+        if row[8] is not None:
+            target.MergeFromString(row[8])
+            return str(row[0])
+        target.name, target.version = row[1], row[2]
+        write_attributes(target.attributes, *row[3:7])
+        target.dropped_attributes_count = row[7]
+        return str(row[0])
+
+
+def _by_span(rows: list[Any]) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = defaultdict(list)
+    for row in rows:
+        found[row[:2]].append(row)
+    return found
+
+
+def _write_span(span: Span, row: Any, events: list[Any], links: list[Any]) -> None:
+    if row[20] is not None:
+        span.MergeFromString(row[20])
+        return
+    span.trace_id, span.span_id, span.parent_span_id, span.trace_state = row[:4]
+    span.flags, span.name, span.kind = row[4:7]
+    span.start_time_unix_nano, span.end_time_unix_nano = row[7:9]
+    if row[9] or row[10]:
+        span.status.code, span.status.message = row[9], row[10]
+    write_attributes(span.attributes, *row[11:15])
+    span.dropped_attributes_count = row[15]
+    span.dropped_events_count, span.dropped_links_count = row[16:18]
+    for _, _, name, time_ns, *lists, dropped in events:
+        event = span.events.add(name=name, time_unix_nano=time_ns, dropped_attributes_count=dropped)
+        write_attributes(event.attributes, *lists)
+    for _, _, linked_trace, linked_span, state, flags, *lists, dropped in links:
+        link = span.links.add(
+            trace_id=linked_trace,
+            span_id=linked_span,
+            trace_state=state,
+            flags=flags,
+            dropped_attributes_count=dropped,
+        )
+        write_attributes(link.attributes, *lists)
+
+
+def _write_log(record: LogRecord, row: Any) -> None:
+    if row[18] is not None:
+        record.MergeFromString(row[18])
+        return
+    record.trace_id, record.span_id = row[:2]
+    record.time_unix_nano, record.observed_time_unix_nano = row[2:4]
+    record.event_name, record.severity_number, record.severity_text = row[4:7]
+    if row[7]:
+        write_any(record.body, *row[7:10])
+    write_attributes(record.attributes, *row[10:14])
+    record.dropped_attributes_count, record.flags = row[14:16]

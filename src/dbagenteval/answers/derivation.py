@@ -10,7 +10,6 @@ from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure, Reading
 from dbagenteval.answers.formulas import (
-    OPERATIONS,
     Candidate,
     Operand,
     columns_of,
@@ -20,6 +19,7 @@ from dbagenteval.answers.formulas import (
 )
 from dbagenteval.answers.hints import hints_in
 from dbagenteval.answers.labels import Labels
+from dbagenteval.answers.options import OPERATIONS
 from dbagenteval.answers.places import Place, Places, exact
 from dbagenteval.answers.sentences import Sentence, Sentences
 from dbagenteval.traces import Rows

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
-from statistics import median
 
 from dbagenteval.answers.figure import EXACT
 from dbagenteval.answers.grounds import as_number
+from dbagenteval.answers.options import OPERATIONS
 from dbagenteval.answers.places import Place, exact
 from dbagenteval.traces import Rows
 
 __all__ = [
-    "OPERATIONS",
     "Candidate",
     "Column",
     "Operand",
@@ -24,9 +23,6 @@ __all__ = [
     "from_pairs",
     "from_stated",
 ]
-
-OPERATIONS = ("sum", "difference", "share", "ratio", "average", "median", "count", "change")
-"""What `derived=True` accepts; the smallest and the largest value are cells anyway."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ class Column:
         found = [
             Candidate(self.total, "sum", f"{_listed(self.values, ' + ')} (all of {self.name})"),
             Candidate(mean, "average", f"average of {self.name}"),
-            Candidate(Decimal(median(self.values)), "median", f"median of {self.name}"),
+            Candidate(_median(self.values), "median", f"median of {self.name}"),
         ]
         ends = {(self.values[0], self.values[-1]), (min(self.values), max(self.values))}
         for one, two in sorted(ends):
@@ -180,6 +176,13 @@ def _sum(values: Sequence[Decimal]) -> Candidate:
 def _average(values: Sequence[Decimal]) -> Candidate:
     mean = EXACT.divide(sum(values, Decimal()), len(values))
     return Candidate(mean, "average", f"average of {_listed(values, ', ')}")
+
+
+def _median(values: Sequence[Decimal]) -> Decimal:
+    ordered, middle = sorted(values), len(values) // 2
+    if len(values) % 2:
+        return ordered[middle]
+    return EXACT.divide(EXACT.add(ordered[middle - 1], ordered[middle]), 2)
 
 
 def _show(value: Decimal) -> str:

@@ -14,15 +14,12 @@ from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure, Reading
 from dbagenteval.answers.grounds import Cells, within
+from dbagenteval.answers.options import SOURCES
 from dbagenteval.answers.reader import read_figures
 from dbagenteval.answers.shares import share_doubt
 from dbagenteval.traces import Rows
 
-__all__ = ["SOURCES", "Grounds", "fates_of"]
-
-SOURCES = ("rows", "row_count", "question", "text", "dates", "sql")
-"""What may ground a figure: numeric cells, how many rows there are, numbers of the question,
-digits inside text cells, parts of date cells, and (for dates and years only) the SQL."""
+__all__ = ["Grounds", "fates_of"]
 
 _RANK = {"rows": 0, "row_count": 1, "question": 2, "text": 3, "dates": 4, "sql": 5}
 _PIECE = re.compile(r"\d+(?:\.\d+)?")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 
 from dbagenteval.answers.digits import normal_text
-from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure
 from dbagenteval.answers.grounding import Grounds, fates_of
 from dbagenteval.answers.grounds import as_number
-from dbagenteval.answers.pairing import misplaced
 from dbagenteval.answers.reader import read_figures
-from dbagenteval.traces import Rows
 
-__all__ = ["says_nothing_found", "states_value", "swapped"]
+__all__ = ["says_nothing_found", "states_value"]
 
 _NEGATED = re.compile(
     r"(?:\bnot|n['\u2019]t|\bnicht|\bkeine?|\bne|\bpas|\bno son|\bnon|\bnão|\bniet|\bgeen"
@@ -71,11 +67,6 @@ def says_nothing_found(answer: str) -> bool:
     """Say whether the answer tells that there is nothing; a refusal to help does not."""
     text = normal_text(answer)
     return bool(_NOTHING.search(_REFUSAL.sub("", text)))
-
-
-def swapped(answer: str, fates: Sequence[Fate], rows: Rows) -> list[str]:
-    """Find numbers that the answer gives to another name than the reference does."""
-    return misplaced(answer, fates, [rows])
 
 
 @lru_cache(maxsize=8)

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dbagenteval.answers.derivation import with_derived
-from dbagenteval.answers.fate import Fate
-from dbagenteval.answers.formulas import OPERATIONS
-from dbagenteval.answers.grounding import SOURCES, Grounds, fates_of
-from dbagenteval.answers.pairing import misplaced
-from dbagenteval.answers.reader import read_figures
-from dbagenteval.answers.stated import says_nothing_found, states_value, swapped
-from dbagenteval.answers.superlatives import superlative_findings
+from dbagenteval.answers import OPERATIONS, SOURCES
 from dbagenteval.cases import Case
 from dbagenteval.checks.answer_evidence import Evidence, answer_stage, rows_evidence
 from dbagenteval.checks.check import Check
@@ -21,10 +14,7 @@ from dbagenteval.traces import Rows, Trace
 __all__ = ["NumbersGrounded", "reference_numbers", "states_value", "ungrounded_numbers"]
 
 _EXECUTIONS = ("all", "last")
-_MOST_NOTES = 6
 _MOST_SHOWN = 100
-_FEW_ROWS = 2_000
-_LONGEST_HINTED = 20_000
 
 
 class NumbersGrounded(Check):
@@ -71,7 +61,8 @@ class NumbersGrounded(Check):
         _check_names("derived", self.operations, OPERATIONS)
         _check_names("sources", sources, SOURCES)
         _check_names("executions", (executions,), _EXECUTIONS)
-        read_figures("", locale)
+        if locale is not None:
+            _check_locale(locale)
         self.stage = stage
         self.pairing = pairing
         self.signs = signs
@@ -92,6 +83,9 @@ class NumbersGrounded(Check):
         return self._judge(trace, stage, detail, seen)
 
     def _judge(self, trace: Trace, stage: str, answer: str, seen: Evidence) -> CheckResult:
+        from dbagenteval.answers.grounding import Grounds  # noqa: PLC0415 - keeps import light
+        from dbagenteval.answers.verdicts import joined, numbers_verdict  # noqa: PLC0415
+
         grounds = Grounds(
             results=seen.results,
             question=trace.question,
@@ -100,40 +94,45 @@ class NumbersGrounded(Check):
             signs=self.signs,
             rounding=self.rounding,
         )
-        fates = fates_of(read_figures(answer, self.locale), grounds)
-        if self.operations:
-            fates = with_derived(fates, seen.results, answer, self.operations)
-        evidence = {"figures": [fate.to_dict() for fate in fates[:_MOST_SHOWN]]}
-        missing = _missing(fates)
-        notes = _notes(fates)
-        if missing and seen.hidden_earlier:
-            detail = f"{missing} may be in rows that were not seen; {seen.hidden_earlier}"
+        found = numbers_verdict(
+            answer,
+            grounds,
+            operations=self.operations,
+            pairing=self.pairing,
+            locale=self.locale,
+        )
+        evidence = {"figures": [fate.to_dict() for fate in found.fates[:_MOST_SHOWN]]}
+        if found.missing and seen.hidden_earlier:
+            detail = f"{found.missing} may be in rows that were not seen; {seen.hidden_earlier}"
             return self.result(stage, SKIP, detail, evidence=evidence)
-        if missing:
-            detail = _joined(
-                [f"not in the result rows: {missing}", *_hints(fates, seen, answer), *notes]
-            )
-            return self.result(stage, FAIL, detail, reason="ungrounded_numbers", evidence=evidence)
-        wrong = self._misplaced(trace, answer, fates, seen)
-        if wrong and self.pairing:
-            return self.result(stage, FAIL, _joined(wrong), reason="misplaced", evidence=evidence)
-        notes += [f"{one} (pairing=True fails this)" for one in wrong]
-        return self.result(stage, PASS, _joined(notes), evidence=evidence)
-
-    def _misplaced(self, trace: Trace, answer: str, fates: list[Fate], seen: Evidence) -> list[str]:
-        if not self.pairing and sum(map(len, seen.results)) > _FEW_ROWS:
-            return []
-        wrong = misplaced(answer, fates, seen.results)
-        for rows in seen.results:
-            findings = superlative_findings(answer, trace.question, rows)
-            wrong += [one.detail for one in findings if one.state == "fails"]
-        return wrong
+        if found.missing:
+            told = [f"not in the result rows: {found.missing}", *found.hints, *found.notes]
+            detail, reason = joined(told), "ungrounded_numbers"
+            return self.result(stage, FAIL, detail, reason=reason, evidence=evidence)
+        if found.misplaced and self.pairing:
+            detail, reason = joined(found.misplaced), "misplaced_numbers"
+            return self.result(stage, FAIL, detail, reason=reason, evidence=evidence)
+        warnings = [f"{one} (pairing=True fails this)" for one in found.misplaced]
+        return self.result(stage, PASS, joined([*warnings, *found.notes]), evidence=evidence)
 
 
 def ungrounded_numbers(answer: str, question: str, rows: Rows) -> list[str]:
     """List the numbers of the answer that neither the rows, their count nor the question have."""
-    grounds = Grounds(results=[rows], question=question)
-    return _missing(fates_of(read_figures(answer), grounds))
+    from dbagenteval.answers.verdicts import ungrounded  # noqa: PLC0415 - keeps import light
+
+    return ungrounded(answer, question, rows)
+
+
+def states_value(answer: str, value: object) -> bool:
+    """Say whether the answer states a cell's value.
+
+    A number counts as the answer rounds it, and not if `not` stands before it; a date in any
+    spelling; a boolean as true, yes, false or no; a text as whole words, short ones such as IN
+    only in their own capitals.
+    """
+    from dbagenteval.answers import stated  # noqa: PLC0415 - keeps import light
+
+    return stated.states_value(answer, value)
 
 
 def reference_numbers(answer: str, question: str, rows: Rows) -> tuple[str, str]:
@@ -149,22 +148,10 @@ def reference_numbers(answer: str, question: str, rows: Rows) -> tuple[str, str]
         does not have, or lacks its only value, or states none of its several values, or has
         numbers at the wrong names. If the reference has no value, the answer must say so.
     """
-    grounds = Grounds(results=[rows], question=question)
-    fates = fates_of(read_figures(answer), grounds)
-    missing = _missing(fates)
-    if missing:
-        return FAIL, _joined([f"not in the reference result: {missing}", *_notes(fates)])
-    values = [value for row in rows for value in row.values() if value is not None]
-    if not values and not says_nothing_found(answer):
-        return FAIL, "the reference result has no value, and the answer does not say so"
-    if len(values) == 1 and not states_value(answer, values[0]):
-        return FAIL, f"the answer does not state the reference value {values[0]!r}"
-    if len(values) > 1 and not any(states_value(answer, value) for value in values):
-        return FAIL, "the answer states no value from the reference result"
-    wrong = swapped(answer, fates, rows)
-    if wrong:
-        return FAIL, _joined(wrong)
-    return PASS, _joined(_notes(fates))
+    from dbagenteval.answers.verdicts import compared_with_reference  # noqa: PLC0415
+
+    agrees, detail = compared_with_reference(answer, question, rows)
+    return (PASS if agrees else FAIL), detail
 
 
 def _check_names(option: str, given: Collection[str], allowed: Collection[str]) -> None:
@@ -173,27 +160,7 @@ def _check_names(option: str, given: Collection[str], allowed: Collection[str]) 
         raise ValueError(f"{option}: unknown {unknown}; allowed: {', '.join(allowed)}")
 
 
-def _missing(fates: Sequence[Fate]) -> list[str]:
-    return [text for fate in fates if fate.state == "ungrounded" for text in fate.missing]
+def _check_locale(locale: str) -> None:
+    from dbagenteval.answers.language import writing_of  # noqa: PLC0415 - keeps import light
 
-
-def _notes(fates: Sequence[Fate]) -> list[str]:
-    return list(dict.fromkeys(fate.note for fate in fates if fate.note))
-
-
-def _hints(fates: Sequence[Fate], seen: Evidence, answer: str) -> list[str]:
-    """Say how an ungrounded figure could be computed; `derived=True` would accept it."""
-    if len(answer) > _LONGEST_HINTED or sum(map(len, seen.results)) > _FEW_ROWS:
-        return []
-    derived = with_derived(list(fates), seen.results, answer, OPERATIONS)
-    return [
-        f"derived=True accepts {after.note}"
-        for before, after in zip(fates, derived, strict=True)
-        if before.state == "ungrounded" and after.state == "derived"
-    ]
-
-
-def _joined(notes: Sequence[str]) -> str:
-    shown = [" ".join(note.split()) for note in notes[:_MOST_NOTES]]
-    more = len(notes) - len(shown)
-    return "; ".join(shown) + (f"; and {more} more" if more else "")
+    writing_of("", locale)

@@ -174,6 +174,8 @@ def _decode_part(document: Any, where: str) -> Iterator[Found | Fault]:
 
 def _looks_like_lengths(start: bytes) -> bool:
     """Tell lengths from a bare message, whose first byte is the tag of field 1."""
+    if start.startswith(b"\n"):
+        return False
     length = int.from_bytes(start[:4], "big")
     return 0 < length <= _MAX_REQUEST_BYTES and (
         start[4:5] in (b"\n", b"{") or start[4:8] == _ZSTD_MAGIC

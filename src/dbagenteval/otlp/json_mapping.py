@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -40,6 +41,8 @@ _INT_RANGES = {
     FieldDescriptor.TYPE_UINT64: (0, 2**64 - 1),
     FieldDescriptor.TYPE_FIXED64: (0, 2**64 - 1),
 }
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
+_EXACT_FLOAT = 2**53
 _SPECIAL_DOUBLES = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 _Read = Callable[[Any, str, int], Any]
@@ -220,12 +223,10 @@ def _read_bool(value: Any, where: str, _: int) -> bool:
 def _read_int(value: Any, where: str, low: int, high: int) -> int:
     number: int | None = None
     if isinstance(value, str):
-        try:
-            number = int(value) if value.isascii() and not value.startswith("+") else None
-        except ValueError:
-            number = None
+        number = int(value) if _INTEGER.fullmatch(value) else None
     elif isinstance(value, float):
-        number = int(value) if value.is_integer() else None
+        # A larger one may be an integer that lost digits when the text was parsed.
+        number = int(value) if value.is_integer() and abs(value) <= _EXACT_FLOAT else None
     elif isinstance(value, int) and not isinstance(value, bool):
         number = value
     if number is None or not low <= number <= high:

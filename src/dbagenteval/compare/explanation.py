@@ -162,8 +162,8 @@ def _evidence(difference: Difference, outcome: Outcome | None) -> dict[str, Any]
     keys, matching = difference.keys, difference.matching
     names, others = keys.expected.names, keys.actual.names
     evidence: dict[str, Any] = {
-        "expected_rows": keys.expected.row_count,
-        "actual_rows": keys.actual.row_count,
+        "expected_rows": keys.expected.total_rows,
+        "actual_rows": keys.actual.total_rows,
         "columns": {names[i]: others[j] for i, j in difference.pairs.items()},
         "missing_count": len(matching.missing),
         "extra_count": len(matching.extra),

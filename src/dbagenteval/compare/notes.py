@@ -19,14 +19,24 @@ BOTH_EMPTY = "both results empty"
 _NAMES_SHOWN = 3
 
 
-def pass_notes(keys: PairKeys, outcome: Outcome, options: RowOptions) -> tuple[str, ...]:
-    """Say in words what made the rows equal beyond being the same."""
+def pass_notes(
+    keys: PairKeys, outcome: Outcome, options: RowOptions, *, is_in_order: bool | None = None
+) -> tuple[str, ...]:
+    """Say in words what made the rows equal beyond being the same.
+
+    Args:
+        keys: The keys of both results.
+        outcome: How they correspond.
+        options: How they were compared.
+        is_in_order: Whether the order is the same, if that is known already.
+    """
     notes = [*_cell_notes(keys, outcome, options), *_name_notes(keys, outcome, options)]
     if outcome.ties:
         notes.append(f"rows that tie on {', '.join(outcome.ties)} are in another order")
     matching = outcome.matching
-    is_unchecked = options.reference_is_ordered and not options.ordered
-    if is_unchecked and matching and any(one != other for one, other in matching.pairs):
+    if is_in_order is None and matching:
+        is_in_order = all(one == other for one, other in matching.pairs)
+    if options.reference_is_ordered and not options.ordered and not is_in_order:
         notes.append("order not checked though the reference has ORDER BY")
     return tuple(notes)
 

@@ -10,9 +10,10 @@ from dbagenteval.compare.keys import PairKeys
 from dbagenteval.compare.matching import Matching, match_rows
 from dbagenteval.compare.options import RowOptions
 from dbagenteval.compare.order import sort_columns
+from dbagenteval.compare.sides import Side
 from dbagenteval.compare.snapping import closeness_of
 
-__all__ = ["Outcome", "match_over", "match_results"]
+__all__ = ["Outcome", "match_over", "match_rest", "match_results", "pair_keys"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +88,20 @@ def _match_in_order(keys: PairKeys, pairs: dict[int, int], options: RowOptions) 
         [row for row in apart if row < ours],
         [row for row in apart if row < theirs],
     )
+
+
+def match_rest(
+    keys: PairKeys, pairs: dict[int, int], by_value: frozenset[int], options: RowOptions
+) -> Outcome:
+    """Match what is left of two results whose columns are paired already."""
+    match = _match_in_order if options.ordered else match_over
+    return Outcome(alignment=Alignment(pairs, by_value), matching=match(keys, pairs, options))
+
+
+def pair_keys(expected: Side, actual: Side, options: RowOptions) -> PairKeys:
+    """Give the keys of two results under the options."""
+    precision = options.precision if options.tolerance is None else None
+    return PairKeys(expected, actual, precision, options.text_numbers)
 
 
 def match_results(keys: PairKeys, options: RowOptions) -> Outcome:

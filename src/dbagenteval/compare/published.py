@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from dbagenteval.compare.cells import plain
+from dbagenteval.compare.nested import nested_key
 from dbagenteval.compare.numbers import round_half_up
 from dbagenteval.compare.rowsets import RowOptions, compare_rows
 
@@ -33,8 +34,15 @@ def canonical(value: Any, precision: int = DEFAULT_PRECISION) -> str:
         return "1" if value else "0"
     if isinstance(value, (int, float, Decimal)):
         return _number_text(value, precision)
-    text = str(value).strip()
+    text = _text(value).strip()
     return _number_text(Decimal(text), precision) if _PLAIN_NUMBER.fullmatch(text) else text
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except (ValueError, RecursionError):  # an array with an integer too long to print, or too deep
+        return str(nested_key(value, lambda leaf: hex(leaf) if isinstance(leaf, int) else leaf))
 
 
 def _number_text(value: float | Decimal, precision: int) -> str:

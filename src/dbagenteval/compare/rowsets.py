@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbagenteval.compare.explanation import explain
-from dbagenteval.compare.keys import PairKeys
 from dbagenteval.compare.limits import agree_up_to_ties
 from dbagenteval.compare.notes import BOTH_EMPTY, pass_notes
+from dbagenteval.compare.numbers import Tolerance
 from dbagenteval.compare.options import RowComparison, RowOptions
-from dbagenteval.compare.outcome import match_results
+from dbagenteval.compare.outcome import match_rest, match_results, pair_keys
 from dbagenteval.compare.sides import Side
 
 __all__ = ["RowComparison", "RowOptions", "compare_rows"]
+
+_LARGE_CELLS = 100_000
+"""Cells of one result from which Arrow is faster, its import included."""
 
 
 def compare_rows(
@@ -38,9 +41,46 @@ def compare_rows(
         ValueError: The tolerance has an unknown name or is no number of at least 0.
     """
     options = options or RowOptions()
-    ours, theirs = Side.of(expected), Side.of(actual)
-    precision = options.precision if options.tolerance is None else None
-    keys = PairKeys(ours, theirs, precision, options.text_numbers)
+    if options.tolerance is not None:
+        Tolerance.from_mapping(options.tolerance)
+    if _is_large(expected, actual):
+        found = _compare_large(expected, actual, options)
+        if found is not None:
+            return found
+    return _compare(Side.of(expected), Side.of(actual), options, unlimited)
+
+
+def _is_large(expected: Any, actual: Any) -> bool:
+    """Tell results that are worth the import of Arrow, or are in Arrow already."""
+    if hasattr(expected, "num_rows") or hasattr(actual, "num_rows"):
+        return len(expected) == len(actual) > 0
+    count = len(expected)
+    return count == len(actual) and count > 0 and count * len(expected[0]) >= _LARGE_CELLS
+
+
+def _compare_large(expected: Any, actual: Any, options: RowOptions) -> RowComparison | None:
+    """Compare what is left after identical rows cancel; None if that does not decide."""
+    from dbagenteval.compare.large import reduce_results  # noqa: PLC0415 - heavy
+
+    rest = reduce_results(expected, actual, options)
+    if rest is None or (options.extra_columns == "fail" and rest.has_extra_columns):
+        return None
+    keys = pair_keys(rest.expected, rest.actual, options)
+    outcome = match_rest(keys, rest.pairs, rest.by_value, options)
+    if outcome.rows_agree:
+        notes = pass_notes(keys, outcome, options, is_in_order=rest.is_in_order)
+        return RowComparison(equal=True, notes=notes)
+    is_final = not rest.by_value and not options.ordered and options.tolerance is None
+    return explain(keys, outcome, "", options) if is_final else None
+
+
+def _compare(
+    ours: Side,
+    theirs: Side,
+    options: RowOptions,
+    unlimited: Sequence[Mapping[str, Any]] | None,
+) -> RowComparison:
+    keys = pair_keys(ours, theirs, options)
     trivial = _trivial(ours, theirs, options)
     if trivial is not None:
         return trivial if trivial.equal else explain(keys, None, trivial.reason, options)
@@ -48,16 +88,26 @@ def compare_rows(
         return explain(keys, None, "", options)
     outcome = match_results(keys, options)
     if not outcome.rows_agree or outcome.is_out_of_order:
-        if options.ties == "accept" and unlimited is not None:
-            ties = agree_up_to_ties(ours, theirs, Side.of(unlimited), options)
-            if ties:
-                return RowComparison(
-                    equal=True, notes=(f"LIMIT cuts through ties on {', '.join(ties)}",)
-                )
+        ties = _ties(ours, theirs, unlimited, options)
+        if ties:
+            return RowComparison(
+                equal=True, notes=(f"LIMIT cuts through ties on {', '.join(ties)}",)
+            )
         return explain(keys, outcome, outcome.alignment.reason, options)
     if options.extra_columns == "fail" and len(theirs.names) > len(outcome.alignment.pairs):
         return explain(keys, outcome, "extra_columns", options)
     return RowComparison(equal=True, notes=pass_notes(keys, outcome, options))
+
+
+def _ties(
+    ours: Side,
+    theirs: Side,
+    unlimited: Sequence[Mapping[str, Any]] | None,
+    options: RowOptions,
+) -> tuple[str, ...]:
+    if options.ties != "accept" or unlimited is None:
+        return ()
+    return agree_up_to_ties(ours, theirs, Side.of(unlimited), options)
 
 
 def _trivial(ours: Side, theirs: Side, options: RowOptions) -> RowComparison | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from dbagenteval.compare.cells import kinds_of, plain
@@ -22,14 +23,17 @@ class Side:
         columns: The cells of each column, one per row; missing ones are None.
         row_count: Number of rows.
         kinds: For each column the kinds of its cells.
+        total_rows: Number of rows of the result that these are the rest of.
     """
 
     names: tuple[str, ...]
     columns: list[list[Any]]
     row_count: int
     kinds: list[frozenset[str]] = field(default_factory=list)
+    total_rows: int = 0
 
     def __post_init__(self) -> None:
+        self.total_rows = self.row_count
         for index, column in enumerate(self.columns):
             kinds = kinds_of(column)
             if not kinds <= _PLAIN_KINDS:
@@ -45,8 +49,15 @@ class Side:
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Side:
         """Turn a list of dicts into columns; a column that a row lacks is None there."""
-        names = tuple(dict.fromkeys(name for row in rows for name in row))
-        return cls(names, [[row.get(name) for row in rows] for name in names], len(rows))
+        shapes = dict.fromkeys(map(tuple, rows))
+        names = tuple(dict.fromkeys(name for shape in shapes for name in shape))
+        columns = [
+            list(map(itemgetter(name), rows))
+            if all(name in shape for shape in shapes)
+            else [row.get(name) for row in rows]
+            for name in names
+        ]
+        return cls(names, columns, len(rows))
 
     @classmethod
     def from_table(cls, table: Any) -> Side:
@@ -57,8 +68,3 @@ class Side:
     def row(self, index: int) -> dict[str, Any]:
         """Give one row as a dict."""
         return {name: column[index] for name, column in zip(self.names, self.columns, strict=True)}
-
-    def take(self, indices: Sequence[int]) -> Side:
-        """Give some of the rows, with the kinds of the whole."""
-        columns = [[column[index] for index in indices] for column in self.columns]
-        return Side(self.names, columns, len(indices))

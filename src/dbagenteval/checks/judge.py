@@ -183,11 +183,12 @@ def judge_prompt(
     data = {
         "question": question,
         "answer": answer,
-        "rows": rows_json(rows, max_rows_chars) if rows is not None else "(no query was run)",
+        "rows": "(no query was run)" if rows is None else rows_json(rows, max_rows_chars),
     }
-    digest = hashlib.sha256("\0".join(data.values()).encode("utf-8", "surrogatepass")).hexdigest()
+    used = [data[name] for name in _PLACEHOLDER.findall(template)]
+    digest = hashlib.sha256("\0".join(used).encode("utf-8", "surrogatepass")).hexdigest()
     marker = f"DATA-{digest[:16]}"
-    filled = _PLACEHOLDER.sub(lambda match: f"<{marker}>\n{data[match[1]]}\n</{marker}>", template)
+    filled = _PLACEHOLDER.sub(lambda name: f"<{marker}>\n{data[name[1]]}\n</{marker}>", template)
     return f"{filled}\n\n{DATA_NOTICE.replace('MARKER', marker)}\n{VERDICT_REQUEST}"
 
 

@@ -13,6 +13,7 @@ from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
     from dbagenteval.cases import Case
+    from dbagenteval.checks import Judge
     from dbagenteval.scorecard import SuiteResult
 
 __all__ = ["command"]
@@ -32,7 +33,10 @@ _NEEDS_EXECUTOR = (
 @click.option("--execute", metavar="FILE:FUNCTION", help="Your executor, for reference_sql.")
 @click.option("--database", metavar="URL", help="Database to run reference_sql on.")
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
-@click.option("--judge", metavar="FILE:FUNCTION", help="Your judge function.")
+@click.option("--judge", metavar="JUDGE", help="FILE:FUNCTION, or openai:MODEL[@URL].")
+@click.option("--judge-price", metavar="IN,OUT", help="Per million tokens, for the report.")
+@click.option("--judge-cache", type=Path, metavar="DIR", help="Where replies of a model are kept.")
+@click.option("--no-judge-cache", is_flag=True, help="Ask a model again what it was asked before.")
 @click.option("--dialect", metavar="NAME", help="Database type, for rules that name none.")
 @click.option("--tags", metavar="A,B", help="Run only cases that have one of these tags.")
 @click.option("-k", "expression", metavar="EXPR", help="Run only cases that match: a and not b.")
@@ -72,19 +76,19 @@ def _check_numbers(options: dict[str, Any]) -> None:
 
 def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
     from dbagenteval.cli.progress import progress_of
-    from dbagenteval.cli.targets import load_agent, load_executor, load_judge, load_rules
+    from dbagenteval.cli.targets import load_agent, load_executor, load_rules
     from dbagenteval.suite import run_suite
 
     agent = load_agent(options["agent"])
     rules = load_rules(options["rules"]) if options["rules"] else []
-    judge = load_judge(options["judge"]) if options["judge"] else None
+    judge = _load_judge(options)
     execute = load_executor(options["execute"], options["database"])
     if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
         raise UserError(_NEEDS_EXECUTOR)
     _check_paths(options["json_path"], options["md_path"])
     total = sum(len(case.each_turn()) for case in cases)
     with progress_of(total, quiet=options["quiet"]) as on_card:
-        return run_suite(
+        result = run_suite(
             cases,
             agent,
             rules=rules,
@@ -96,6 +100,23 @@ def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
                 for name in ("concurrency", "timeout", "retries", "repeat", "fail_fast")
             },
         )
+    usage = getattr(judge, "usage", None)
+    if callable(usage):
+        result.meta["judge"] = usage()
+    return result
+
+
+def _load_judge(options: dict[str, Any]) -> Judge | None:
+    from dbagenteval.cli.targets import load_judge
+
+    if not options["judge"]:
+        return None
+    return load_judge(
+        options["judge"],
+        cache_dir=options["judge_cache"],
+        cache=not options["no_judge_cache"],
+        price=options["judge_price"],
+    )
 
 
 def _check_paths(*paths: str | None) -> None:

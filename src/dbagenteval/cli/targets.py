@@ -6,12 +6,18 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbagenteval.checks import Check, Executor, Judge
 from dbagenteval.errors import TargetError, UserError
 
+if TYPE_CHECKING:
+    from dbagenteval.checks.model_judge import Price
+
 __all__ = ["load_agent", "load_executor", "load_judge", "load_rules", "load_target"]
+
+
+_OPENAI = "openai:"
 
 
 def load_target(text: str, option: str) -> Any:
@@ -69,9 +75,49 @@ def load_rules(text: str) -> list[Check]:
     return list(rules)
 
 
-def load_judge(text: str) -> Judge:
-    """Load the function of `--judge`."""
-    return _function(text, "--judge")
+def load_judge(
+    text: str, *, cache_dir: Path | None = None, price: str | None = None, cache: bool = True
+) -> Judge:
+    """Load the judge of `--judge`: a function, or a model as `openai:MODEL[@URL]`.
+
+    Args:
+        text: What the user gave.
+        cache_dir: Where replies of a model are kept; None means the user's cache folder.
+        price: `INPUT,OUTPUT` per million tokens.
+        cache: Keep and use replies of a model.
+
+    Raises:
+        TargetError: It can't be loaded.
+    """
+    if not text.startswith(_OPENAI):
+        return _function(text, "--judge")
+    from dbagenteval.checks.model_judge import ModelJudge, default_cache_dir
+
+    model, at, address = text[len(_OPENAI) :].rpartition("@http")
+    if not at:
+        model, address = text[len(_OPENAI) :], ""
+    if not model:
+        raise TargetError(f"expected openai:MODEL, got {text!r}")
+    return ModelJudge(
+        model,
+        base_url=f"http{address}" if address else None,
+        cache_dir=(cache_dir or default_cache_dir()) if cache else None,
+        price=_price(price),
+    )
+
+
+def _price(text: str | None) -> Price | None:
+    if text is None:
+        return None
+    from dbagenteval.checks.model_judge import Price
+
+    try:
+        paid_in, paid_out = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(
+            f"--judge-price: expected INPUT,OUTPUT such as 0.15,0.60, got {text!r}"
+        ) from None
+    return Price(input=paid_in, output=paid_out)
 
 
 def load_executor(execute: str | None, database: str | None = None) -> Executor | None:

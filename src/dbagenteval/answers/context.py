@@ -133,7 +133,7 @@ def fate_of_code(figure: Figure, grounds: Grounds) -> Fate:
     """
     key = "".join(_CODE.findall(figure.text.casefold()))
     asked = "".join(_CODE.findall(normal_text(grounds.question).casefold()))
-    if any(key in cells.codes for cells in grounds.cells):
+    if any(cells.has_code(key) for cells in grounds.cells):
         return Fate(figure=figure, state="grounded", basis="rows")
     if "question" in grounds.sources and key in asked:
         return Fate(figure=figure, state="grounded", basis="question")

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from dbagenteval.answers.columns import exact
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure, Reading
@@ -20,7 +21,7 @@ from dbagenteval.answers.formulas import (
 from dbagenteval.answers.hints import hints_in
 from dbagenteval.answers.labels import Labels
 from dbagenteval.answers.options import OPERATIONS
-from dbagenteval.answers.places import Place, Places, exact
+from dbagenteval.answers.places import Place, Places
 from dbagenteval.answers.sentences import Sentence, Sentences
 from dbagenteval.traces import Rows
 

@@ -71,9 +71,10 @@ class _Tail:
 
 def normal_text(text: str) -> str:
     """Write digits of any script and width as ASCII, entities as blanks, and compose accents."""
-    text = unicodedata.normalize("NFC", text).translate(_ODD_SIGNS)
-    text = text.replace("&nbsp;", "\u00a0").replace("{,}", ",").replace("\\,", "\u202f")
-    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text).translate(_ODD_SIGNS)
+        text = _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text)
+    return text.replace("&nbsp;", "\u00a0").replace("{,}", ",").replace("\\,", "\u202f")
 
 
 def blanked(text: str, figures: list[Figure]) -> str:

@@ -8,10 +8,10 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 
+from dbagenteval.answers.columns import as_number, exact
 from dbagenteval.answers.figure import EXACT
-from dbagenteval.answers.grounds import as_number
 from dbagenteval.answers.options import OPERATIONS
-from dbagenteval.answers.places import Place, exact
+from dbagenteval.answers.places import Place
 from dbagenteval.traces import Rows
 
 __all__ = [

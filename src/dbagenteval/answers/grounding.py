@@ -9,11 +9,12 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from dbagenteval.answers.columns import exact, within
 from dbagenteval.answers.context import fate_of_code, fate_of_date, fate_of_time
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure, Reading
-from dbagenteval.answers.grounds import Cells, within
+from dbagenteval.answers.grounds import Cells
 from dbagenteval.answers.options import SOURCES
 from dbagenteval.answers.reader import read_figures
 from dbagenteval.answers.shares import share_doubt
@@ -164,8 +165,7 @@ def _in_rows(
 def _judged(
     figure: Figure, reading: Reading, size: Any, cells: Cells, grounds: Grounds, note: str
 ) -> Fate | None:
-    exact = Decimal(repr(size)) if isinstance(size, float) else Decimal(size)
-    far = _distance(reading.value, exact)
+    far = _distance(reading.value, exact(size))
     if grounds.rounding is not None and far > Decimal(repr(grounds.rounding)):
         return None
     if figure.sign and not cells.has_sign(size, figure.sign):
@@ -178,9 +178,9 @@ def _judged(
     return Fate(figure=figure, state="grounded", basis="rows", note=note, cells=(size,))
 
 
-def _distance(printed: Decimal, exact: Decimal) -> Decimal:
-    gap = abs(EXACT.subtract(abs(printed), exact))
-    return EXACT.divide(gap, exact) if exact else Decimal(bool(gap))
+def _distance(printed: Decimal, cell: Decimal) -> Decimal:
+    gap = abs(EXACT.subtract(abs(printed), cell))
+    return EXACT.divide(gap, cell) if cell else Decimal(bool(gap))
 
 
 def _as_bound(figure: Figure, reading: Reading, cells: Cells) -> Fate | None:

@@ -1,43 +1,31 @@
-"""Grounds: what the rows, the question and the SQL offer for a figure to rest on."""
+"""Cells: what result rows offer for a figure to rest on."""
 
 from __future__ import annotations
 
-import math
 import re
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Sequence
-from datetime import date, datetime, time
-from decimal import Decimal, DecimalException
+from datetime import date, datetime
+from decimal import Decimal
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
+from dbagenteval.answers.columns import NumberColumn, as_number, columns_by_kind, within
 from dbagenteval.answers.dates import iso_dates
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.figure import EXACT, Period, Reading
 from dbagenteval.traces import Rows
 
-__all__ = ["Cells", "as_number", "in_period", "within"]
+__all__ = ["Cells", "in_period"]
 
-_PLAIN_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_NUMBER_LINE = re.compile(r"\n *(-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?) *(?=\n)")
 _PIECE = re.compile(r"\d+(?:\.\d+)?")
+_CLOCK_IN_TEXT = re.compile(r"\d[T ](\d{2}):(\d{2})")
 _CODE = re.compile(r"[^\W_]+")
-_LARGEST = 10**300
-# A percent sign may stand for a value a hundred times smaller, or an exact ratio in a column.
 _HUNDRED = Decimal(100)
-
-
-def as_number(value: object) -> int | float | Decimal | None:
-    """Give a cell's number: numbers, and text that is one as databases print decimals."""
-    if isinstance(value, str):
-        text = value.strip()
-        if len(text) > 400 or not _PLAIN_NUMBER.fullmatch(text):
-            return None
-        value = Decimal(text)
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    return value if _is_usual(value) else None
+_LONGEST_PIECE = 60
+_LONGEST_WHOLE = Decimal(10) ** _LONGEST_PIECE
+_FEW_WHOLE = 3
+_MOST_TEXTS = 20_000
+"""Text cells that are looked through for codes of one shape."""
 
 
 class Cells:
@@ -51,114 +39,125 @@ class Cells:
         self.rows = rows
 
     @cached_property
-    def _by_type(self) -> dict[type, set[Any]]:
-        """Distinct cells by their type; cells that can't be hashed count as their text."""
-        found: dict[type, set[Any]] = defaultdict(set)
-        for cell in chain.from_iterable(row.values() for row in self.rows):
-            try:
-                found[cell.__class__].add(cell)
-            except TypeError:
-                found[str].add(str(cell))
-        return found
+    def _by_kind(self) -> dict[str, list[Any]]:
+        return columns_by_kind(self.rows)
 
     @cached_property
-    def numbers(self) -> set[Any]:
-        """Numeric cells with their signs, and text cells that are numbers as a whole."""
-        found: set[Any] = set()
-        for kind, cells in self._by_type.items():
-            if issubclass(kind, bool) or not issubclass(kind, int | float | Decimal):
-                continue
-            found |= {cell for cell in cells if _is_usual(cell)}
-        return found | {number for text in self.texts if (number := as_number(text)) is not None}
+    def _numbers(self) -> list[NumberColumn]:
+        return [NumberColumn(numbers) for numbers in self._by_kind["number"]]
 
     @cached_property
-    def _sizes(self) -> list[Any]:
-        return sorted({abs(number) for number in self.numbers})
+    def _number_texts(self) -> list[NumberColumn]:
+        """Columns of text cells that are numbers as a whole: decimals as some drivers give them."""
+        columns = [
+            [n for text in _NUMBER_LINE.findall(lines) if (n := as_number(text)) is not None]
+            for lines in self._lines
+        ]
+        return [NumberColumn(numbers) for numbers in columns if numbers]
 
     @cached_property
-    def texts(self) -> set[str]:
-        """Cells that are neither numbers nor dates, as text."""
-        found: set[str] = set()
-        for kind, cells in self._by_type.items():
-            if issubclass(kind, str):
-                found |= cells
-            elif not issubclass(kind, int | float | Decimal | date | time | type(None)):
-                found.update(str(cell) for cell in cells)
-        return found
+    def _has_exponents(self) -> bool:
+        return any(sign in self._digits_text for sign in ("E+", "e+", "E-", "e-"))
+
+    def _may_hold(self, low: Decimal, high: Decimal) -> bool:
+        """Tell whether the text cells hold the whole part of a number between two bounds.
+
+        Finding a text in a text is far faster than taking all numbers out of it.
+        """
+        whole = _whole_numbers(low, high)
+        return not whole or any(number in self._digits_text for number in whole)
 
     @cached_property
-    def days(self) -> set[date]:
-        """Days of date and timestamp cells, and of ISO dates in text."""
-        found: set[date] = set()
-        for kind, cells in self._by_type.items():
-            if issubclass(kind, datetime):
-                found.update(cell.date() for cell in cells)
-            elif issubclass(kind, date):
-                found |= cells
-        joined = "\n".join(text for text in self.texts if text[:1].isdigit() or len(text) < 200)
-        return found.union(iso_dates(joined))
+    def _lines(self) -> list[str]:
+        """Text columns, a line for each cell."""
+        return ["\n" + normal_text("\n".join(cells)) + "\n" for cells in self._by_kind["text"]]
 
     @cached_property
-    def times(self) -> set[tuple[int, int]]:
-        """Hours and minutes of timestamp and time cells; midnight is no time."""
-        found: set[tuple[int, int]] = set()
-        for kind, cells in self._by_type.items():
-            if issubclass(kind, datetime | time):
-                found.update((cell.hour, cell.minute) for cell in cells)
-        for text in self.texts:
-            match = re.search(r"[T ](\d{2}):(\d{2})", text) if len(text) < 40 else None
-            if match:
-                found.add((int(match[1]), int(match[2])))
-        return found - {(0, 0)}
-
-    @cached_property
-    def _pieces(self) -> list[Decimal]:
-        found: set[str] = set()
-        for text in self.texts:
-            found.update(_PIECE.findall(normal_text(text).replace(",", "")))
-        return sorted(Decimal(piece) for piece in found if len(piece) <= 60)
-
-    @cached_property
-    def _date_pieces(self) -> list[Decimal]:
-        days = {part for day in self.days for part in (day.year, day.month, day.day)}
-        times = {part for hour, minute in self.times for part in (hour, minute)}
-        return sorted(map(Decimal, days | times))
-
-    @cached_property
-    def codes(self) -> set[str]:
-        """Text cells and their words, case-folded, letters and digits only."""
-        found: set[str] = set()
-        for text in self.texts:
-            folded = normal_text(text).casefold()
-            found.add("".join(_CODE.findall(folded)))
-            found.update("".join(_CODE.findall(word)) for word in folded.split())
-        return found
+    def texts(self) -> list[str]:
+        """Distinct text cells, of 20,000 cells of each column at most."""
+        columns = self._by_kind["text"]
+        return sorted({text for column in columns for text in column[:_MOST_TEXTS]})
 
     @cached_property
     def text(self) -> str:
         """All text cells in one, case-folded."""
-        return "\n".join(sorted(normal_text(text) for text in self.texts)).casefold()
+        return "".join(self._lines).casefold()
+
+    @cached_property
+    def days(self) -> set[date]:
+        """Days of date and timestamp cells, and of ISO dates in text."""
+        found = {
+            cell.date() if isinstance(cell, datetime) else cell
+            for column in self._by_kind["day"]
+            for cell in column
+        }
+        return found.union(*(iso_dates(lines) for lines in self._lines))
+
+    @cached_property
+    def times(self) -> set[tuple[int, int]]:
+        """Hours and minutes of timestamp and time cells; midnight is no time."""
+        clocks = [cell for column in self._by_kind["day"] for cell in column]
+        clocks = [cell for cell in clocks if isinstance(cell, datetime)]
+        clocks += [cell for column in self._by_kind["time"] for cell in column]
+        found = {(cell.hour, cell.minute) for cell in clocks}
+        for lines in self._lines:
+            found.update((int(hour), int(minute)) for hour, minute in _CLOCK_IN_TEXT.findall(lines))
+        return found - {(0, 0)}
+
+    @cached_property
+    def _digits_text(self) -> str:
+        return "".join(self._lines).replace(",", "")
+
+    @cached_property
+    def _pieces(self) -> list[Decimal]:
+        found = set(_PIECE.findall(self._digits_text))
+        return sorted(Decimal(piece) for piece in found if len(piece) <= _LONGEST_PIECE)
+
+    @cached_property
+    def _date_pieces(self) -> list[Decimal]:
+        """Parts of dates and times that are cells of such a type."""
+        cells = [
+            cell for kind in ("day", "time") for column in self._by_kind[kind] for cell in column
+        ]
+        parts = ("year", "month", "day", "hour", "minute")
+        found = {getattr(cell, part, 0) for cell in set(cells) for part in parts}
+        return sorted(map(Decimal, found))
+
+    @cached_property
+    def codes(self) -> set[str]:
+        """Text cells and their words, case-folded, letters and digits only."""
+        words = self.text.replace("\n", " \n").split(" ")
+        cells = self.text.split("\n")
+        return {"".join(_CODE.findall(one)) for one in (*words, *cells)}
 
     def number(self, reading: Reading) -> Any:
-        """Give a numeric cell that the reading stands for, the sign not looked at; or None."""
-        return within(self._sizes, *reading.span())
+        """Give the size of a numeric cell that the reading stands for, or None."""
+        return self.between(*reading.span())
 
     def ratio(self, reading: Reading) -> Any:
-        """Give a cell that is a hundredth of a percent reading."""
+        """Give the size of a cell that is a hundredth of a percent reading, or None."""
         low, high = reading.span()
-        return within(self._sizes, EXACT.divide(low, _HUNDRED), EXACT.divide(high, _HUNDRED))
+        return self.between(EXACT.divide(low, _HUNDRED), EXACT.divide(high, _HUNDRED))
 
     def between(self, low: Decimal, high: Decimal) -> Any:
-        """Give a numeric cell whose size lies between two bounds, both included."""
-        return within(self._sizes, low, high)
+        """Give the size of a numeric cell between two bounds, both included, or None."""
+        size = _found(self._numbers, low, high)
+        if size is None and (low < 1 or self._may_hold(low, high) or self._has_exponents):
+            size = _found(self._number_texts, low, high)
+        return size
 
-    def piece(self, reading: Reading) -> Any:
-        """Give digits inside a text cell that are the reading."""
-        return within(self._pieces, *reading.span())
+    def piece(self, reading: Reading) -> Decimal | None:
+        """Give digits inside a text cell that are the reading, or None."""
+        low, high = reading.span()
+        if not self._may_hold(low, high):
+            return None
+        found: Decimal | None = within(self._pieces, low, high)
+        return found
 
-    def date_piece(self, reading: Reading) -> Any:
-        """Give the year, month, day, hour or minute of a cell that is the reading."""
-        return within(self._date_pieces, *reading.span())
+    def date_piece(self, reading: Reading) -> Decimal | None:
+        """Give the year, month, day, hour or minute of a cell that is the reading, or None."""
+        found: Decimal | None = within(self._date_pieces, *reading.span())
+        return found
 
     def has_period(self, period: Period) -> bool:
         """Tell whether a date cell lies in the period."""
@@ -166,9 +165,28 @@ class Cells:
             return date(period.year, period.month, period.day) in self.days
         return any(in_period(day, period) for day in self.days)
 
+    def has_code(self, key: str) -> bool:
+        """Tell whether a text cell or a word of one is a code, given by letters and digits."""
+        digits = max(re.findall(r"\d+", key), key=len, default="")
+        return digits in self.text and key in self.codes
+
     def has_sign(self, size: Any, sign: str) -> bool:
         """Tell whether a cell of that size has that sign; zero has both."""
-        return bool(size == 0 or (-size if sign == "-" else size) in self.numbers)
+        wanted = -size if sign == "-" else size
+        columns = (*self._numbers, *self._number_texts)
+        return size == 0 or any(wanted in column.numbers for column in columns)
+
+
+def _whole_numbers(low: Decimal, high: Decimal) -> list[str]:
+    """Give the whole parts that a number between the bounds has; none if they are many."""
+    if high >= _LONGEST_WHOLE or high - low > _FEW_WHOLE:
+        return []
+    return [str(number) for number in range(max(int(low), 0), int(high) + 1)]
+
+
+def _found(columns: list[NumberColumn], low: Decimal, high: Decimal) -> Any:
+    sizes = (column.find(low, high) for column in columns)
+    return next((size for size in sizes if size is not None), None)
 
 
 def in_period(day: date, period: Period) -> bool:
@@ -179,31 +197,3 @@ def in_period(day: date, period: Period) -> bool:
         and period.day in (None, day.day)
         and period.quarter in (None, (day.month + 2) // 3)
     )
-
-
-def _is_usual(number: Any) -> bool:
-    """Tell numbers that an answer can state from NaN, infinities and 10**5000."""
-    if isinstance(number, float):
-        return math.isfinite(number)
-    if isinstance(number, Decimal):
-        try:
-            return number.is_finite() and abs(number.adjusted()) < 300
-        except DecimalException:
-            return False
-    return bool(-_LARGEST < number < _LARGEST)
-
-
-def within(sizes: Sequence[Any], low: Decimal, high: Decimal) -> Any:
-    """Find a size between two bounds, both included, in a sorted list.
-
-    A float counts as its shortest decimal text, so 2.675 is the end of what prints as 2.67.
-    """
-    at = bisect_left(sizes, EXACT.subtract(low, EXACT.multiply(abs(low), Decimal("1e-15"))))
-    limit = EXACT.add(high, EXACT.multiply(abs(high), Decimal("1e-15")))
-    while at < len(sizes) and sizes[at] <= limit:
-        size = sizes[at]
-        exact = Decimal(repr(size)) if isinstance(size, float) else Decimal(size)
-        if low <= exact <= high:
-            return size
-        at += 1
-    return None

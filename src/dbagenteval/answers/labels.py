@@ -7,8 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
+from dbagenteval.answers.columns import as_number
 from dbagenteval.answers.digits import normal_text
-from dbagenteval.answers.grounds import as_number
 from dbagenteval.traces import Rows
 
 __all__ = ["Labels", "Mention"]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from dbagenteval.answers.columns import as_number
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import Figure
-from dbagenteval.answers.grounds import as_number
 from dbagenteval.answers.labels import Labels, Mention
 from dbagenteval.answers.places import MOST_ROWS, Places
 from dbagenteval.answers.sentences import Sentence, sentences_of

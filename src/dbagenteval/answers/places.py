@@ -10,10 +10,10 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from dbagenteval.answers.grounds import as_number
+from dbagenteval.answers.columns import as_number, exact
 from dbagenteval.traces import Rows
 
-__all__ = ["MOST_ROWS", "Place", "Places", "exact"]
+__all__ = ["MOST_ROWS", "Place", "Places"]
 
 MOST_ROWS = 20_000
 """Rows of a result that are looked at to tie a number to its row."""
@@ -65,8 +65,3 @@ class Places:
             found += self._by_size[self._sizes[at]]
             at += 1
         return found
-
-
-def exact(number: Any) -> Decimal:
-    """Give a number as a decimal; a float as its shortest text."""
-    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)

@@ -7,10 +7,10 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 
+from dbagenteval.answers.columns import as_number
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.figure import EXACT, Figure
 from dbagenteval.answers.grounding import Grounds, fates_of
-from dbagenteval.answers.grounds import as_number
 from dbagenteval.answers.reader import read_figures
 
 __all__ = ["says_nothing_found", "states_value"]

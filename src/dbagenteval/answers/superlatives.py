@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from dbagenteval.answers.columns import as_number, exact
 from dbagenteval.answers.digits import normal_text
-from dbagenteval.answers.grounds import as_number
 from dbagenteval.answers.labels import Labels, Mention
-from dbagenteval.answers.places import exact
 from dbagenteval.answers.sentences import sentences_of
 from dbagenteval.traces import Rows
 

@@ -32,6 +32,7 @@ _ITEM_MESSAGES = frozenset(
     {"opentelemetry.proto.trace.v1.Span", "opentelemetry.proto.logs.v1.LogRecord"}
 )
 _ANY_VALUE = "opentelemetry.proto.common.v1.AnyValue"
+_KEY_VALUE = "opentelemetry.proto.common.v1.KeyValue"
 _HEX_FIELDS = frozenset({"trace_id", "span_id", "parent_span_id"})
 _INT_RANGES = {
     FieldDescriptor.TYPE_INT32: (-(2**31), 2**31 - 1),
@@ -41,6 +42,7 @@ _INT_RANGES = {
     FieldDescriptor.TYPE_UINT64: (0, 2**64 - 1),
     FieldDescriptor.TYPE_FIXED64: (0, 2**64 - 1),
 }
+_INT64 = _INT_RANGES[FieldDescriptor.TYPE_INT64]
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
 _EXACT_FLOAT = 2**53
 _SPECIAL_DOUBLES = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -135,6 +137,9 @@ def _fill_list(
     faults: list[str],
 ) -> None:
     target = getattr(message, field.name)
+    if _type_name(field) == _KEY_VALUE:
+        _fill_attributes(target, field, _list(value, where), where, depth, faults)
+        return
     is_items = _type_name(field) in _ITEM_MESSAGES
     for index, item in enumerate(_list(value, where)):
         place = f"{where}[{index}]"
@@ -148,6 +153,33 @@ def _fill_list(
             faults.append(str(fault))
 
 
+def _fill_attributes(
+    target: Any,
+    field: FieldDescriptor,
+    pairs: list[Any],
+    where: str,
+    depth: int,
+    faults: list[str],
+) -> None:
+    """Fill a list of attributes; most hold one text or number, which is read without detours."""
+    if pairs and depth > MAX_VALUE_DEPTH:
+        raise _too_deep(where)
+    for index, pair in enumerate(pairs):
+        if type(pair) is dict and len(pair) == 2:
+            key, value = pair.get("key"), pair.get("value")
+            if type(key) is str and type(value) is dict and len(value) == 1:
+                ((kind, content),) = value.items()
+                if kind == "stringValue" and type(content) is str:
+                    target.add(key=key).value.string_value = content
+                    continue
+                if kind == "intValue" and content is not None:
+                    number = _read_int(content, f"{where}[{index}]", *_INT64)
+                    target.add(key=key).value.int_value = number
+                    continue
+        place = f"{where}[{index}]"
+        _fill(target.add(), _object(pair, place), place, _deeper(field, depth, place), faults)
+
+
 def _type_name(field: FieldDescriptor) -> str:
     return str(field.message_type.full_name) if field.message_type is not None else ""
 
@@ -157,10 +189,13 @@ def _deeper(field: FieldDescriptor, depth: int, where: str) -> int:
     if _type_name(field) != _ANY_VALUE:
         return depth
     if depth > MAX_VALUE_DEPTH:
-        raise MalformedRequest(
-            f"values nest deeper than {MAX_VALUE_DEPTH} levels", field=where[:200]
-        )
+        raise _too_deep(where)
     return depth + 1
+
+
+def _too_deep(where: str) -> MalformedRequest:
+    message = f"values nest deeper than {MAX_VALUE_DEPTH} levels"
+    return MalformedRequest(message, field=where[:200])
 
 
 def _refuse_snake_case(descriptor: Any, key: str, path: str) -> None:

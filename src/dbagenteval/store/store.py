@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +30,7 @@ __all__ = ["Store", "StoreStats"]
 _log = logging.getLogger(__name__)
 
 _BATCH_RECORDS = 512
-_BATCH_BYTES = 96 << 20
+_BATCH_BYTES = 64 << 20
 _SMALL_BATCH_BYTES = 16 << 20
 _LINGER_S = 0.2
 _RETRY_S = 1.0
@@ -178,15 +178,13 @@ class Store:
         if not self._write:
             raise StoreError(f"store {self._layout.root}: opened for reading")
         total = Applied(spans=0, logs=0, duplicate_spans=0)
-        batch: list[tuple[str, bytes]] = []
-        size = 0
-        for request in requests:
-            batch.append(request)
-            size += len(request[1])
-            if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
-                total = _sum(total, self._apply(batch, None))
-                batch, size = [], 0
-        return _sum(total, self._apply(batch, None)) if batch else total
+        with ThreadPoolExecutor(1, "load") as pool:
+            under_way: Future[Applied] | None = None
+            for batch in _batches(requests):  # the next one is decoded while this one is stored
+                if under_way is not None:
+                    total = _sum(total, under_way.result())
+                under_way = pool.submit(self._apply, batch, None)
+            return total if under_way is None else _sum(total, under_way.result())
 
     def _apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
         with self._writing:
@@ -302,6 +300,19 @@ class Store:
             services=tuple(name for name in row[5] or () if name),
             bytes=sum(path.stat().st_size for path in files if path.exists()),
         )
+
+
+def _batches(requests: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+    batch: list[tuple[str, bytes]] = []
+    size = 0
+    for request in requests:
+        batch.append(request)
+        size += len(request[1])
+        if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _sum(left: Applied, right: Applied) -> Applied:

@@ -1,0 +1,118 @@
+"""AllowedTables: the SQL reads only the tables of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from sqlglot import exp
+
+from dbagenteval.rules.allowed_names import AllowedNames
+from dbagenteval.rules.call_names import call_name, is_row_maker, unseen_reads
+from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.names import GivenName
+from dbagenteval.rules.queries import Source, Undecided
+from dbagenteval.rules.query_reader import read_queries
+from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.sql_rule import SqlRule
+from dbagenteval.traces import Trace
+
+__all__ = ["AllowedTables"]
+
+_NO_DATA = {"oracle": ("dual",), "mysql": ("dual",), "redshift": ("dual",), "": ("dual",)}
+
+
+class AllowedTables(SqlRule):
+    """The SQL reads only the tables in the list.
+
+    **Passes when** each table, view or table function that any part of the SQL reads is in the
+    list, names folded as the dialect does. WITH items are not tables; a name is one only where
+    the database takes it for one.
+
+    **Fails** with `AllowedTables(["orders"])`
+
+    ```sql
+    SELECT * FROM customers
+    SELECT * FROM orders WHERE id IN (SELECT order_id FROM secret)
+    SELECT * FROM public.orders
+    ```
+
+    **Passes**
+
+    ```sql
+    WITH o AS (SELECT * FROM orders) SELECT * FROM o
+    SELECT * FROM Orders
+    ```
+
+    **Limits** What a view reads inside is not seen. A name with a schema is only itself: `orders`
+    doesn't allow `public.orders`, nor the reverse. Functions that only make rows from their
+    arguments (`generate_series`, `unnest`, …) are free; other table functions must be in the list.
+
+    Args:
+        tables: The allowed names; one text is one name.
+        from_stage: Name of the stage whose output lists them, in place of `tables`.
+        stage: As in `SqlRule`.
+        dialect: As in `SqlRule`.
+        attempts: As in `SqlRule`.
+
+    Raises:
+        ValueError: Not exactly one of `tables` and `from_stage`.
+    """
+
+    name: ClassVar[str] = "allowed_tables"
+
+    def __init__(
+        self,
+        tables: str | Iterable[str] | None = None,
+        from_stage: str | None = None,
+        stage: str | None = None,
+        dialect: str | None = None,
+        *,
+        attempts: str = "all",
+    ) -> None:
+        super().__init__(stage, dialect, attempts=attempts)
+        self._allowed = AllowedNames("tables", tables, from_stage)
+
+    def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
+        """Not used: the rule looks at the whole text, see `sql_problem`."""
+        raise NotImplementedError
+
+    def sql_problem(self, sql: Sql, trace: Trace) -> str | None:
+        """Say which tables are read that are not in the list."""
+        names = self._allowed.names(trace)
+        if isinstance(names, str):
+            return names
+        return sql.memo(("tables", names), lambda: _find(sql, names))
+
+
+def _find(sql: Sql, names: tuple[str, ...]) -> str | None:
+    given = [GivenName(name) for name in names]
+    allowed = {form for name in given for form in name.forms(sql.fold)}
+    free = {(sql.fold.table(name, False),) for name in _NO_DATA.get(base_name(sql.dialect), ())}
+    functions = {name.text.casefold() for name in given}
+    try:
+        queries = read_queries(sql)
+    except Undecided as reason:
+        return str(reason)
+    outside: set[str] = set()
+    for top in queries:
+        for query in top.all():
+            for source in query.sources:
+                outside |= _outside(sql, source, allowed | free, functions)
+    if outside:
+        return f"reads table(s) outside the allowed set: {sorted(outside)}"
+    return unseen_reads(sql, functions)
+
+
+def _outside(
+    sql: Sql, source: Source, allowed: set[tuple[str, ...]], functions: set[str]
+) -> set[str]:
+    if source.kind == "table":
+        if source.name in allowed:
+            return set()
+        return {".".join(part.name for part in source.node.parts).lower()}  # type: ignore[attr-defined]
+    if source.kind == "function":
+        name = call_name(source.node)
+        if name and name.casefold() not in functions and not is_row_maker(source.node, sql):
+            return {name.lower()}
+    return set()

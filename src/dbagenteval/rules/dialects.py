@@ -1,0 +1,73 @@
+"""Dialect names: sqlglot's own, and the names that databases give themselves in spans."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sqlglot.dialects.dialect import Dialect
+
+__all__ = ["base_name", "check_dialect", "from_system_name"]
+
+_SYSTEM_NAMES = {
+    "postgresql": "postgres",
+    "postgis": "postgres",
+    "cockroachdb": "postgres",
+    "yugabytedb": "postgres",
+    "alloydb": "postgres",
+    "timescaledb": "postgres",
+    "mariadb": "mysql",
+    "tidb": "mysql",
+    "mssql": "tsql",
+    "sqlserver": "tsql",
+    "sql server": "tsql",
+    "microsoft.sql_server": "tsql",
+    "microsoft sql server": "tsql",
+    "azure sql": "tsql",
+    "oracle.db": "oracle",
+    "oracledb": "oracle",
+    "gcp.bigquery": "bigquery",
+    "google bigquery": "bigquery",
+    "aws.redshift": "redshift",
+    "amazon redshift": "redshift",
+    "aws.athena": "athena",
+    "amazon athena": "athena",
+    "apache.spark": "spark",
+    "spark sql": "spark",
+    "sparksql": "spark",
+    "pyspark": "spark",
+    "databricks sql": "databricks",
+    "prestodb": "presto",
+    "sqlite3": "sqlite",
+    "motherduck": "duckdb",
+    "clickhouse-cloud": "clickhouse",
+    "hive2": "hive",
+    "teradatasql": "teradata",
+}
+"""`db.system.name` (semantic conventions 1.30), the older `db.system`, SQLAlchemy's and
+everyday names, lower case, where sqlglot's name differs."""
+
+
+@lru_cache(maxsize=256)
+def check_dialect(name: str) -> str:
+    """Give the name back if sqlglot knows it, settings such as `, normalization_strategy = …` too.
+
+    Raises:
+        ValueError: Unknown dialect.
+    """
+    Dialect.get_or_raise(name)
+    return name
+
+
+@lru_cache(maxsize=256)
+def from_system_name(name: str) -> str | None:
+    """Give sqlglot's name for what a span or a case calls the database; None if there is none."""
+    plain = name.strip().lower()
+    try:
+        return check_dialect(_SYSTEM_NAMES.get(plain, plain)) or None
+    except ValueError:
+        return None
+
+
+def base_name(dialect: str | None) -> str:
+    """Give the dialect's name without settings, lower case; empty if there is no dialect."""
+    return "" if dialect is None else dialect.split(",", 1)[0].strip().lower()

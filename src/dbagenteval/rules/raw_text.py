@@ -1,0 +1,124 @@
+"""What the tokens of an SQL text tell before it is parsed: texts that databases read differently.
+
+The parser decides what is a comment and what is a string. Where databases decide otherwise, the
+same text is another statement to them, so the rules refuse it and say why. Only what lies between
+the tokens is looked at, so a marker inside a string literal is no comment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dbagenteval.rules.dialects import base_name
+
+__all__ = ["MAX_NESTING", "nesting_problem", "text_problem", "trim"]
+
+MAX_NESTING = 250
+"""Open brackets, CASEs and prefix operators at one place; the parser needs about 3 stack frames
+for each and Python's limit is 1,000."""
+
+_MAX_OPEN_JOINS = 12
+"""JOINs that still wait for their ON; the parser's time doubles with each."""
+
+_MYSQL = ("mysql", "doris", "starrocks", "singlestore")
+_CR_ENDS_COMMENT = ("postgres", "redshift", "materialize", "risingwave", "duckdb")
+_UNICODE_ESCAPES = ("", "postgres", "redshift", "materialize", "risingwave", "trino", "presto")
+_INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060 \t\r\n\f\v"
+_ODD_BLANK = re.compile(
+    "[\u0085\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
+)
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+_PREFIX = (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
+
+
+def trim(sql: str) -> str:
+    """Take off byte-order marks, zero-width characters and blanks at both ends."""
+    return sql.strip(_INVISIBLE)
+
+
+def nesting_problem(tokens: list[Token]) -> str | None:
+    """Say whether the statement is nested too deeply, or joins too much, to be parsed safely."""
+    depth = prefix = 0
+    joins = [0]
+    for token in tokens:
+        kind = token.token_type
+        prefix = prefix + 1 if kind in _PREFIX else 0
+        if kind in _OPENING:
+            depth += 1
+            joins.append(0)
+        elif kind in _CLOSING:
+            depth -= 1
+            joins = joins[:-1] if len(joins) > 1 else joins
+        elif kind is TokenType.JOIN:
+            joins[-1] += 1
+        elif kind in (TokenType.ON, TokenType.USING):
+            joins[-1] = max(joins[-1] - 1, 0)
+        elif kind in (TokenType.CROSS, TokenType.NATURAL):
+            joins[-1] -= 1
+        if depth + prefix > MAX_NESTING:
+            return "SQL is too deeply nested to analyse"
+        if joins[-1] > _MAX_OPEN_JOINS:
+            return "has too many JOINs without ON or USING to analyse"
+    return None
+
+
+def text_problem(sql: str, tokens: list[Token], dialect: str | None) -> str | None:
+    """Say why databases may read this text as another statement than the parser does, if so."""
+    name = base_name(dialect)
+    if tokens and tokens[0].token_type is TokenType.TABLE:
+        return "TABLE statements are not supported; write SELECT * FROM ..."
+    if "\0" in sql:
+        return "contains a NUL character, at which some databases stop reading"
+    for gap in _gaps(sql, tokens):
+        problem = _gap_problem(gap, name)
+        if problem:
+            return problem
+    return _token_problem(sql, tokens, name)
+
+
+def _gaps(sql: str, tokens: list[Token]) -> Iterator[str]:
+    """Give the texts between tokens that hold more than plain blanks."""
+    end = 0
+    for token in tokens:
+        gap = sql[end : token.start]
+        if (gap and not gap.isascii()) or (len(gap) > 1 and gap.strip(" \n\t")):
+            yield gap
+        end = token.end + 1
+    if end < len(sql):
+        yield sql[end:]
+
+
+def _gap_problem(gap: str, name: str) -> str | None:
+    if "{#" in gap:
+        return "contains '{#', which is read as a comment here but not by databases"
+    if (not name or name in _MYSQL) and re.search(r"/\*M?!", gap):
+        return "contains a MySQL executable comment (/*! ... */), which hides SQL"
+    if name in _MYSQL and re.search(r"--[^\s]", gap.split("/*", 1)[0]):
+        return "contains '--' with no space after it, which MySQL does not read as a comment"
+    if not name and gap.count("/*") > 1 and "/*" in gap[gap.find("/*") + 2 : gap.find("*/")]:
+        return "contains a nested block comment; set `dialect` so it is read correctly"
+    if name not in _CR_ENDS_COMMENT and re.search(r"(--|#|//)[^\n]*?\r(?!\n)", gap):
+        return "contains a comment ended by a lone carriage return, which databases read on"
+    if _ODD_BLANK.search(re.sub(r"/\*.*?\*/|--[^\n]*", "", gap, flags=re.DOTALL)):
+        return "contains a blank that is no plain space, tab or line end"
+    return None
+
+
+def _token_problem(sql: str, tokens: list[Token], name: str) -> str | None:
+    if not name and re.search(r"\\['\"]", sql):
+        return "contains a backslash before a quote; set `dialect` so it is read correctly"
+    if name in _UNICODE_ESCAPES:
+        for first, second, third in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            if (
+                second.token_type is TokenType.AMP
+                and first.text.upper() == "U"
+                and first.end + 1 == second.start
+                and second.end + 1 == third.start
+                and third.token_type in (TokenType.IDENTIFIER, TokenType.STRING)
+            ):
+                return 'contains a U&"..." escape, which cannot be analysed'
+    return None

@@ -7,8 +7,10 @@ Source: https://opentelemetry.io/docs/specs/semconv/database/database-spans/
 from __future__ import annotations
 
 from dbagenteval.otlp import Attributes
+from dbagenteval.traces.conventions.convention import DB, Convention
+from dbagenteval.traces.tree import Node
 
-__all__ = ["dialect_of", "sql_of"]
+__all__ = ["DATABASE", "dialect_of", "sql_of"]
 
 QUERY_TEXT = "db.query.text"
 STATEMENT = "db.statement"
@@ -60,3 +62,21 @@ def dialect_of(attributes: Attributes) -> str | None:
     """Give sqlglot's name of the database that a span names, or None."""
     system = attributes.get(SYSTEM_NAME) or attributes.get(SYSTEM)
     return _DIALECTS.get(system.lower()) if isinstance(system, str) else None
+
+
+def _applies(node: Node) -> bool:
+    attributes = node.span.attributes
+    return QUERY_TEXT in attributes or STATEMENT in attributes
+
+
+def _role(node: Node) -> str | None:
+    return DB if sql_of(node.span.attributes) else None
+
+
+DATABASE = Convention(
+    name="OpenTelemetry database",
+    pinned="semantic conventions 1.11.0 and 1.25.0",
+    source="https://opentelemetry.io/docs/specs/semconv/database/database-spans/",
+    applies=_applies,
+    role=_role,
+)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from dbagenteval.traces.conventions.convention import Convention
+from dbagenteval.traces.tree import Node
+
 __all__ = [
     "CASE_ID",
     "ERROR",
     "OUTPUT",
+    "OWN",
     "QUESTION",
     "ROWS",
     "ROWS_TRUNCATED",
@@ -21,3 +27,22 @@ ROWS = "dbagenteval.rows"
 ROWS_TRUNCATED = "dbagenteval.rows.truncated"
 ERROR = "dbagenteval.error"
 CASE_ID = "dbagenteval.case.id"
+
+
+def _applies(node: Node) -> bool:
+    attributes = node.span.attributes
+    return QUESTION in attributes or STAGE in attributes
+
+
+def _question(node: Node) -> Any:
+    return node.span.attributes.get(QUESTION)
+
+
+OWN = Convention(
+    name="dbagenteval",
+    pinned="this version",
+    source="docs/semantic-conventions.md",
+    applies=_applies,
+    question=_question,
+    session=("session.id", "gen_ai.conversation.id"),
+)

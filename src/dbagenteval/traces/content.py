@@ -1,0 +1,74 @@
+"""Attribute values as content: JSON that may be cut, masked or hidden in other JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import orjson
+
+__all__ = ["MISSING", "is_masked", "loads", "plain", "text_of"]
+
+MISSING: Final = object()
+"""What `loads` gives for a text that is not JSON; None is a JSON value."""
+
+# OpenInference's mask, and what common redaction processors put in place of a value.
+_MASKS = frozenset(
+    {
+        "__REDACTED__",
+        "[REDACTED]",
+        "<REDACTED>",
+        "REDACTED",
+        "***",
+        "****",
+        "[FILTERED]",
+        "<MASKED>",
+    }
+)
+
+
+def loads(text: str) -> Any:
+    """Decode JSON, Python's NaN and Infinity included; `MISSING` if it is not JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return MISSING
+
+
+def plain(value: Any) -> Any:
+    """Decode a text that holds a JSON object, list or string; give anything else as it is.
+
+    A text that is JSON twice over is decoded twice.
+    """
+    for _ in range(3):
+        if not isinstance(value, str):
+            return value
+        head = value.lstrip()[:1]
+        if head not in ("{", "[", '"'):
+            return value
+        decoded = loads(value)
+        if decoded is MISSING:
+            return value
+        value = decoded
+    return value
+
+
+def is_masked(value: Any) -> bool:
+    """True if a redaction took the value's place."""
+    return isinstance(value, str) and value.strip().upper() in _MASKS
+
+
+def text_of(value: Any) -> str:
+    """Give a value as text: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    try:
+        return orjson.dumps(value).decode()
+    except (TypeError, orjson.JSONEncodeError):
+        return str(value)

@@ -1,0 +1,126 @@
+"""What the conventions read in one span, each field decoded once and only when asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbagenteval.traces.conventions import CONVENTIONS, Convention, ToolUse
+from dbagenteval.traces.conventions.convention import DB, TOOL
+from dbagenteval.traces.conventions.database import sql_of
+from dbagenteval.traces.messages import Message
+from dbagenteval.traces.tree import Node
+
+__all__ = ["Facts"]
+
+_UNREAD: Any = object()
+
+
+class Facts:
+    """The fields of a span, whichever conventions it speaks.
+
+    `role` is one of the roles in `conventions.convention`, or None for a span that tells nothing.
+    """
+
+    __slots__ = ("_inputs", "_outputs", "_tool", "conventions", "node", "role", "sql")
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        attributes = node.span.attributes
+        self.conventions: tuple[Convention, ...] = tuple(
+            [convention for convention in CONVENTIONS if convention.applies(node)]
+        )
+        self.sql = sql_of(attributes)
+        self.role = self._role()
+        self._inputs: Any = _UNREAD
+        self._outputs: Any = _UNREAD
+        self._tool: Any = _UNREAD
+
+    def _role(self) -> str | None:
+        role = None
+        for convention in self.conventions:
+            role = convention.role(self.node)
+            if role is not None:
+                break
+        # A statement makes a database span of anything but a tool that tells its own result.
+        return DB if self.sql and role != TOOL else role
+
+    @property
+    def question(self) -> Any:
+        """Give the question as it was sent, or None."""
+        for convention in self.conventions:
+            value = convention.question(self.node)
+            if value not in (None, ""):
+                return value
+        return None
+
+    @property
+    def answer(self) -> Any:
+        """Give the answer as it was sent, or None."""
+        for convention in self.conventions:
+            value = convention.answer(self.node)
+            if value not in (None, ""):
+                return value
+        return None
+
+    @property
+    def inputs(self) -> list[Message]:
+        """Give the messages that went into the model."""
+        if self._inputs is _UNREAD:
+            self._inputs = self._messages("inputs")
+        return self._inputs  # type: ignore[no-any-return]
+
+    @property
+    def outputs(self) -> list[Message]:
+        """Give the messages that came out of the model."""
+        if self._outputs is _UNREAD:
+            self._outputs = self._messages("outputs")
+        return self._outputs  # type: ignore[no-any-return]
+
+    def _messages(self, field: str) -> list[Message]:
+        for convention in self.conventions:
+            messages = getattr(convention, field)(self.node)
+            if messages:
+                return list(messages)
+        return []
+
+    @property
+    def tool(self) -> ToolUse | None:
+        """Give the use of a tool that the span tells of, each field from the first that has it."""
+        if self._tool is _UNREAD:
+            self._tool = self._merged_tool()
+        return self._tool  # type: ignore[no-any-return]
+
+    def _merged_tool(self) -> ToolUse | None:
+        uses = [use for c in self.conventions if (use := c.tool(self.node)) is not None]
+        if len(uses) < 2:
+            return uses[0] if uses else None
+        return ToolUse(
+            name=uses[0].name,
+            call_id=next((use.call_id for use in uses if use.call_id), ""),
+            arguments=_first(use.arguments for use in uses),
+            result=_first(use.result for use in uses),
+            is_error=_first(use.is_error for use in uses),
+        )
+
+    @property
+    def documents(self) -> list[str]:
+        """Give the names of what a retriever gave."""
+        for convention in self.conventions:
+            names = convention.documents(self.node)
+            if names:
+                return names
+        return []
+
+    def text(self, field: str) -> str | None:
+        """Give the first attribute under the keys that the conventions have for a field."""
+        attributes = self.node.span.attributes
+        for convention in self.conventions:
+            for key in getattr(convention, field):
+                value = attributes.get(key)
+                if value not in (None, ""):
+                    return str(value)
+        return None
+
+
+def _first(values: Any) -> Any:
+    return next((value for value in values if value is not None), None)

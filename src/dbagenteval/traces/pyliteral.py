@@ -1,0 +1,85 @@
+"""Values written as Python reprs, read without ever running them."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import decimal
+import uuid
+from typing import Any
+
+from dbagenteval.traces.content import MISSING
+
+__all__ = ["read_literal"]
+
+_MAX_CHARS = 4_000_000
+_NAMES = {"nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "NaT": None, "null": None}
+_NAMES |= {"true": True, "false": False}
+
+
+def read_literal(text: str) -> Any:
+    """Read a repr of plain values, Decimal, dates, times and UUIDs; `MISSING` if it is another.
+
+    The text is parsed, never evaluated: only the forms below are known.
+    """
+    if len(text) > _MAX_CHARS:
+        return MISSING
+    try:
+        return _value(ast.parse(text.strip(), mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError, TypeError):
+        return MISSING
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.List):
+        return [_value(item) for item in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple(_value(item) for item in node.elts)
+    if isinstance(node, ast.Dict):
+        # A `**mapping` has no key and is no repr.
+        pairs = zip(node.keys, node.values)  # noqa: B905 - ast gives as many keys as values
+        return {_value(_present(key)): _value(value) for key, value in pairs}
+    if isinstance(node, ast.Name) and node.id in _NAMES:
+        return _NAMES[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _value(node.operand)
+        if isinstance(number, (int, float, decimal.Decimal)):
+            return -number
+    if isinstance(node, ast.Call):
+        return _made(node)
+    raise ValueError("not a plain value")
+
+
+def _present(key: ast.expr | None) -> ast.expr:
+    if key is None:
+        raise ValueError("not a plain value")
+    return key
+
+
+def _made(call: ast.Call) -> Any:
+    """Make the value of a constructor call, as in `Decimal('1.10')`."""
+    name = ast.unparse(call.func)
+    name = name.removeprefix("datetime.").removeprefix("decimal.").removeprefix("uuid.")
+    arguments = [_value(item) for item in call.args]
+    named = {item.arg: _value(item.value) for item in call.keywords if item.arg}
+    if name == "Decimal":
+        return decimal.Decimal(*arguments)
+    if name == "UUID":
+        return str(uuid.UUID(*arguments))
+    if name in ("np.float64", "np.float32", "np.int64", "np.int32", "np.str_", "np.bool_"):
+        return arguments[0]
+    if name == "timezone.utc":
+        return datetime.timezone.utc
+    makers: dict[str, Any] = {
+        "date": datetime.date,
+        "datetime": datetime.datetime,
+        "time": datetime.time,
+        "timedelta": datetime.timedelta,
+        "Timestamp": datetime.datetime.fromisoformat,
+    }
+    if name in makers:
+        named.pop("tzinfo", None)
+        return makers[name](*arguments, **named)
+    raise ValueError(f"unknown constructor {name}")

@@ -1,0 +1,179 @@
+"""The question and the answer, taken out of what the span of an agent holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from dbagenteval.traces.content import MISSING, plain
+from dbagenteval.traces.messages import last_user_text, read_messages
+from dbagenteval.traces.pyliteral import read_literal
+
+__all__ = ["answer_text", "clean_question", "question_text"]
+
+_QUESTION_KEYS = (
+    "question",
+    "user_question",
+    "user_query",
+    "query_str",
+    "task",
+    "user_input",
+    "input_text",
+    "user_message",
+    "prompt",
+    "query",
+    "input",
+    "message",
+    "text",
+    "content",
+    "description",
+)
+_QUESTION_WRAPPERS = (
+    "inputs",
+    "input_args",
+    "query_bundle",
+    "kwargs",
+    "args",
+    "input",
+    "data",
+    "body",
+    "state",
+    "payload",
+)
+_ANSWER_KEYS = (
+    "answer",
+    "final_answer",
+    "final_output",
+    "output_text",
+    "final_result",
+    "raw",
+    "response",
+    "output",
+    "result",
+    "content",
+    "text",
+    "message",
+    "reply",
+    "replies",
+)
+_ANSWER_WRAPPERS = ("outputs", "output", "return_values", "data", "result", "prediction", "llm")
+_PREFIXES = re.compile(r"^(?:New task:\s*\n|Current Task:\s*|assistant:\s+)")
+_DSPY = re.compile(
+    r"\[\[ ## (?:question|query|input) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\n\n|\Z)",
+    re.DOTALL,
+)
+_CREW_TASK = re.compile(
+    r"^\s*Current Task:\s*(.*?)\s*"
+    r"(?=\n\s*(?:This is the expected criteria|This is the context)|\Z)",
+    re.DOTALL,
+)
+_CHAT_MESSAGE = re.compile(r"TextContent\(text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_MAX_DEPTH = 6
+
+
+def question_text(value: Any, depth: int = 0) -> str | None:
+    """Find the question in an input: text, messages, or an object with a known key."""
+    value = plain(value)
+    if isinstance(value, str):
+        return clean_question(value) or None
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(value, list):
+        if value and all(isinstance(item, str) for item in value):
+            return question_text(value[0], depth + 1)
+        return clean_question(last_user_text(read_messages(value))) or None
+    return _question_in_object(value, depth) if isinstance(value, dict) else None
+
+
+def _question_in_object(value: dict[str, Any], depth: int) -> str | None:
+    is_message = isinstance(value.get("role"), str) and ("parts" in value or "content" in value)
+    messages = [value] if is_message else value.get("messages")
+    if messages:
+        said = clean_question(last_user_text(read_messages(messages)))
+        if said or is_message:
+            return said or None
+    for key in _QUESTION_KEYS:
+        held = plain(value.get(key))
+        if isinstance(held, str) and held.strip():
+            return clean_question(held)
+    return _wrapped(value, _QUESTION_WRAPPERS, question_text, depth)
+
+
+def _wrapped(
+    value: dict[str, Any],
+    wrappers: tuple[str, ...],
+    read: Callable[[Any, int], str | None],
+    depth: int,
+) -> str | None:
+    """Look into known wrappings, then into any values, as pipelines name their components."""
+    if len(value) == 1:
+        (only,) = value.values()
+        if isinstance(only, str) and only.strip():
+            return read(only, depth + 1)
+    known = [value[key] for key in wrappers if isinstance(value.get(key), (dict, list))]
+    others = [held for held in value.values() if isinstance(held, dict)]
+    return next((found for held in known + others if (found := read(held, depth + 1))), None)
+
+
+def clean_question(text: str) -> str:
+    """Take off what frameworks put around a question."""
+    text = text.strip()
+    marked = _DSPY.search(text)
+    if marked:
+        return marked.group(1).strip()
+    task = _CREW_TASK.match(text)
+    if task:
+        return task.group(1).strip()
+    return _PREFIXES.sub("", text).strip()
+
+
+def answer_text(value: Any, depth: int = 0) -> str | None:
+    """Find the answer in an output: text, messages, or an object with a known key."""
+    value = plain(value)
+    if isinstance(value, str):
+        return _said(value) or None
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(value, list):
+        return _answer_in_list(value, depth)
+    return _answer_in_object(value, depth) if isinstance(value, dict) else None
+
+
+def _answer_in_object(value: dict[str, Any], depth: int) -> str | None:
+    if isinstance(value.get("messages"), list):
+        return _last_said(value["messages"])
+    for key in _ANSWER_KEYS:
+        held = plain(value.get(key))
+        if isinstance(held, str) and held.strip():
+            return _said(held)
+        if isinstance(held, (list, dict)) and held and key in ("response", "message", "replies"):
+            found = answer_text(held, depth + 1)
+            if found:
+                return found
+    return _wrapped(value, _ANSWER_WRAPPERS, answer_text, depth)
+
+
+def _answer_in_list(value: list[Any], depth: int) -> str | None:
+    if not value:
+        return None
+    if isinstance(value[-1], str):
+        return answer_text(value[-1], depth + 1)
+    return _last_said(value)
+
+
+def _last_said(messages: Any) -> str | None:
+    """Give the text of the last message if the assistant said it."""
+    read = read_messages(messages)
+    if not read or read[-1].calls or read[-1].results or read[-1].role == "user":
+        return None
+    return _said(read[-1].text) or None
+
+
+def _said(text: str) -> str:
+    text = text.strip()
+    shown = _CHAT_MESSAGE.search(text) if text.startswith("ChatMessage(") else None
+    if shown:
+        literal = read_literal(shown.group(1))
+        text = literal if literal is not MISSING else text
+    return _PREFIXES.sub("", text).strip()

@@ -1,0 +1,165 @@
+"""SQL in the wild: whether a text is SQL, where it hides in arguments and prose."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+from dbagenteval.traces.content import plain
+
+__all__ = [
+    "catalog_tables",
+    "is_catalog_query",
+    "is_sql",
+    "normal_sql",
+    "sql_in_arguments",
+    "sql_in_text",
+]
+
+_SPACE = re.compile(r"\s+")
+_LEADING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/|\()*", re.DOTALL)
+_STATEMENT = re.compile(
+    r"""(?:
+      select\b(?=.*\bfrom\b|\s+(?:distinct\s+)?[\w."'`\[*@(+-]*[\d(*'"@])
+    | with\s+(?:recursive\s+)?["`\[\w]+\W.*?\bas\s+(?:not\s+)?(?:materialized\s+)?\(
+    | with\s+(?:recursive\s+)?["`\[\w]+\s*as\s*\(
+    | insert\s+(?:or\s+\w+\s+)?(?:into|overwrite)\b
+    | replace\s+into\b
+    | update\s+.{1,200}?\bset\b
+    | delete\s+from\b
+    | merge\s+into\b
+    | truncate\s+(?:table\b|\w+\s*;?\s*$)
+    | (?:create|drop|alter)\s+(?:or\s+replace\s+)?(?:global\s+|local\s+|unique\s+|external\s+)?
+      (?:temp(?:orary)?\s+)?(?:materialized\s+)?
+      (?:table|view|index|schema|database|function|procedure|trigger|sequence|type|user|role)\b
+    | (?:grant|revoke)\s+.*\b(?:on|to|from)\b
+    | pragma\s+\w+
+    | explain\s+(?:analyze\s+|query\s+plan\s+)?(?:select|with|insert|update|delete)\b
+    | show\s+(?:tables|databases|schemas|columns|create|index|variables|all)\b
+    | describe\s+[\w."`]+\s*;?\s*$
+    | desc\s+[\w."`]+\s*;?\s*$
+    | values\s*\(
+    | call\s+[\w.]+\s*\(
+    | exec(?:ute)?\s+[\w.\[\]]+
+    | from\s+[\w."`]+\s+(?:select|where|join|group|order|limit)\b
+    | (?:attach|detach)\s+(?:database\s+)?['"\w]
+    | copy\s+[\w."]+\s*(?:\(|from\b|to\b)
+    | (?:vacuum|analyze|use)(?:\s+[\w."`]+)?\s*;?\s*$
+    | (?:begin|commit|rollback|start\s+transaction)(?:\s+(?:transaction|work))?\s*;?\s*$
+    | set\s+(?:session\s+|local\s+)?[\w.@]+\s*(?:=|to\s)
+    )""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_SELECT_PROSE = re.compile(
+    r"select\s+(?:[a-z]+\s+){2,}[a-z]+\s+from\b|select\b[^,*()'\"=]*?\bfrom\s+(?:the|an?|our|this|your|all)\s+\w",
+    re.IGNORECASE,
+)
+_HAS_AS = re.compile(r"\bas\b|\bdistinct\b", re.IGNORECASE)
+_FENCE = re.compile(r"```[ \t]*(\w*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_LABEL = re.compile(r"^(?:assistant:\s*)?sql\s*query:\s*", re.IGNORECASE)
+# Keys whose value is SQL by their name, and keys that may hold anything.
+_SQL_KEYS = ("sql", "sql_query", "sqlQuery", "sql_statement", "sql_text", "statement", "sql_string")
+_MAYBE_KEYS = ("query", "q", "query_text", "command", "input", "tool_input", "code", "text")
+_WRAPPERS = (
+    "kwargs",
+    "inputs",
+    "arguments",
+    "args",
+    "input",
+    "tool_input",
+    "parameters",
+    "params",
+    "content",
+    "function_input",
+)
+_CATALOG = re.compile(
+    r"\b(?:sqlite_master|sqlite_schema|sqlite_temp_master|information_schema|pg_catalog"
+    r"|pg_tables|pg_class|pg_attribute|pg_namespace|pg_stat_user_tables|pg_indexes"
+    r"|duckdb_tables|duckdb_columns|duckdb_views"
+    r"|all_tables|all_tab_columns|user_tables|user_tab_columns|sys\.(?:tables|columns|objects))\b"
+    r"|^\s*(?:pragma\s+(?:\w+\.)?(?:table_info|table_xinfo|table_list|index_list|foreign_key_list)"
+    r"|show\s+(?:tables|columns|create|databases|schemas|index)|describe|desc)\b",
+    re.IGNORECASE,
+)
+_PRAGMA_TABLE = re.compile(r"pragma\s+(?:\w+\.)?\w+\s*\(\s*['\"`]?([\w ]+)", re.IGNORECASE)
+_MAX_CHARS = 200_000
+
+
+@lru_cache(maxsize=4096)
+def is_sql(text: str) -> bool:
+    """True if a text is a statement, not prose that starts like one."""
+    if len(text) > _MAX_CHARS:
+        return False
+    start = _LEADING.match(text)
+    at = start.end() if start else 0
+    if _STATEMENT.match(text, at) is None:
+        return False
+    prose = _SELECT_PROSE.match(text, at)
+    return prose is None or _HAS_AS.search(prose.group()) is not None
+
+
+@lru_cache(maxsize=4096)
+def normal_sql(sql: str) -> str:
+    """Give SQL with single spaces and no end mark, to tell whether two texts are one statement."""
+    return _SPACE.sub(" ", sql).strip().rstrip("; ").strip()
+
+
+def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
+    """Find the SQL among a tool's arguments.
+
+    Args:
+        arguments: Text or an object, JSON or decoded.
+        trusted: The tool's name says that it runs SQL, so that a broken statement counts too.
+    """
+    arguments = plain(arguments)
+    if isinstance(arguments, str):
+        return arguments if is_sql(arguments) or (trusted and _is_worded(arguments)) else None
+    if isinstance(arguments, list):
+        found = (sql_in_arguments(item, trusted=trusted) for item in arguments[:4])
+        return next((sql for sql in found if sql), None)
+    return _sql_in_object(arguments, trusted=trusted) if isinstance(arguments, dict) else None
+
+
+def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
+    for key in (*_SQL_KEYS, *_MAYBE_KEYS):
+        value = arguments.get(key)
+        if not isinstance(value, str) or not value.strip():
+            continue
+        if key in _SQL_KEYS or is_sql(value) or (trusted and key == "query"):
+            return value
+    for key in _WRAPPERS:
+        value = arguments.get(key)
+        if isinstance(value, (dict, list)) or (isinstance(value, str) and value[:1] in ("{", "[")):
+            sql = sql_in_arguments(value, trusted=trusted)
+            if sql:
+                return sql
+    others = [value for value in arguments.values() if isinstance(value, str) and is_sql(value)]
+    return others[0] if len(others) == 1 else None
+
+
+def _is_worded(text: str) -> bool:
+    return len(text.split()) > 1
+
+
+def sql_in_text(text: str) -> str | None:
+    """Find the SQL in a model's answer: bare, after `SQLQuery:`, or in a fence."""
+    for language, body in _FENCE.findall(text):
+        if (language.lower() in ("sql", "") or language.lower().endswith("sql")) and is_sql(body):
+            return str(body).strip()
+    bare = _LABEL.sub("", text.strip())
+    if is_sql(bare):
+        end = bare.find("\nSQLResult:")
+        return (bare if end < 0 else bare[:end]).strip()
+    return None
+
+
+@lru_cache(maxsize=4096)
+def is_catalog_query(sql: str) -> bool:
+    """True if a statement reads the catalog: what tables and columns there are."""
+    return _CATALOG.search(sql) is not None
+
+
+def catalog_tables(sql: str) -> list[str]:
+    """Give the tables that a PRAGMA asks about."""
+    return [name.strip() for name in _PRAGMA_TABLE.findall(sql)]

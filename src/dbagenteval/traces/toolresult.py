@@ -1,0 +1,180 @@
+"""What a tool gave back, taken out of the wrappings of frameworks, and whether it is an error."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dbagenteval.traces.content import plain, text_of
+
+__all__ = ["error_in_text", "unwrap"]
+
+# Texts that tools return in place of rows when the database refused: most failing SQL leaves every
+# span OK, since the tool's own code catches the exception.
+_ERROR_START = re.compile(
+    r"^\W*(?:an?\s+)?(?:unexpected\s+)?(?:sql|database|db|query|execution|tool|runtime|sqlite"
+    r"|postgres(?:ql)?|mysql|duckdb|internal)?\s*"
+    r"(?:error|exception|failed|failure)\b"
+    r"|^\W*(?:[\w.]+\.)?\w*(?:Error|Exception)\b\s*[:(]"
+    r"|^\((?:[\w.]+\.)?\w*(?:Error|Exception)\)"
+    r"|^(?:execution|query|sql|statement)\s+(?:error|failed)\b"
+    r"|^(?:failed|unable|could not|cannot|can't)\s+to?\s*(?:execute|run|query|connect|process)\b"
+    r"|^traceback \(most recent call last\)"
+    r"|^an error occurred",
+    re.IGNORECASE,
+)
+_ERROR_INSIDE = re.compile(
+    r"no such (?:table|column|function)|(?:relation|column|table|function) \S+ does not exist"
+    r"|syntax error|ambiguous column|unknown column|invalid (?:identifier|object name|column name)"
+    r"|permission denied|access denied|(?:Catalog|Binder|Parser) Error"
+    r"|table or view .{0,60}not found"
+    r"|not found in FROM clause|Please try again or use another tool",
+    re.IGNORECASE,
+)
+_MAX_ERROR_CHARS = 4000
+_WRAPPERS = ("output", "result", "response", "return_value", "content", "data", "value", "outputs")
+
+
+def unwrap(value: Any) -> tuple[Any, str | None]:
+    """Take a result out of its wrappings.
+
+    Returns:
+        The bare result, and the text of the error if the wrapping says that the tool failed.
+    """
+    failed: str | None = None
+    for _ in range(8):
+        value = plain(value)
+        inner, is_error = _peel(value)
+        if is_error and failed is None:
+            failed = _error_text(inner if inner is not value else value)
+        if inner is value:
+            break
+        value = inner
+    return value, failed
+
+
+def _peel(value: Any) -> tuple[Any, bool]:  # noqa: C901, PLR0912 - a branch for each wrapping
+    """Take off one wrapping; give the value itself when there is none."""
+    if isinstance(value, list):
+        return _peel_list(value)
+    if not isinstance(value, dict):
+        return value, False
+    if isinstance(value.get("id"), list) and isinstance(value.get("kwargs"), dict):
+        return _message(value["kwargs"])  # LangChain's serialised form
+    if isinstance(value.get("data"), dict) and "content" in value["data"] and "type" in value:
+        return _message(value["data"])
+    if "update" in value and isinstance(value["update"], dict):  # LangGraph's Command
+        messages = value["update"].get("messages")
+        return (messages[-1], False) if messages else (value["update"], False)
+    if "toolResult" in value:
+        held = value["toolResult"]
+        return held.get("content"), held.get("status") == "error"
+    if value.get("structuredContent"):
+        return value["structuredContent"], value.get("isError") is True
+    if "call_id" in value and "content" in value:
+        return value["content"], value.get("is_error") is True
+    if _is_text_part(value):
+        return value["text"], False
+    if set(value) <= {"json"} or (set(value) <= {"json", "type"} and value):
+        return value.get("json"), False
+    if value.get("type") == "tool_result":
+        return value.get("content"), value.get("is_error") is True
+    if "function_response" in value:
+        return value["function_response"].get("response"), False
+    if "content" in value and set(value) <= {
+        "content",
+        "isError",
+        "meta",
+        "_meta",
+        "status",
+        "name",
+        "role",
+        "tool_call_id",
+        "type",
+        "id",
+        "structuredContent",
+        "toolUseId",
+    }:
+        return value["content"], value.get("isError") is True or value.get("status") == "error"
+    if _says_error(value):
+        return value, True
+    return _single(value)
+
+
+def _peel_list(value: list[Any]) -> tuple[Any, bool]:
+    if value and all(_is_text_part(part) for part in value):
+        return "\n".join(str(part["text"]) for part in value), False
+    if (
+        len(value) == 1
+        and isinstance(value[0], dict)
+        and (
+            "json" in value[0]
+            or "toolResult" in value[0]
+            or _is_text_part(value[0])
+            or value[0].get("type") == "tool_result"
+        )
+    ):
+        return value[0], False
+    return value, False
+
+
+def _is_text_part(part: Any) -> bool:
+    return (
+        isinstance(part, dict)
+        and isinstance(part.get("text"), str)
+        and set(part) <= {"type", "text", "annotations", "meta", "_meta"}
+    )
+
+
+def _message(fields: dict[str, Any]) -> tuple[Any, bool]:
+    return fields.get("content"), fields.get("status") == "error"
+
+
+def _says_error(value: dict[str, Any]) -> bool:
+    if str(value.get("status", "")).lower() in ("error", "failed", "failure"):
+        return True
+    if (
+        value.get("isError") is True
+        or value.get("is_error") is True
+        or value.get("success") is False
+    ):
+        return True
+    error = value.get("error") or value.get("error_message") or value.get("error_details")
+    return bool(error) and not value.get("rows")
+
+
+def _single(value: dict[str, Any]) -> tuple[Any, bool]:
+    """Take the one wrapped value of an object such as `{"result": …}`."""
+    for key in _WRAPPERS:
+        if key in value and all(
+            other == key or other in ("kwargs", "tags", "metadata", "status", "success", "error")
+            for other in value
+        ):
+            inner = value[key]
+            # A list of rows under one of these keys is read as a table with its column names.
+            if isinstance(inner, list) and not (
+                inner and isinstance(inner[0], dict) and ("text" in inner[0] or "json" in inner[0])
+            ):
+                return value, False
+            if inner is None or isinstance(inner, (int, float)):
+                return value, False
+            return inner, False
+    return value, False
+
+
+def _error_text(value: Any) -> str:
+    if isinstance(value, dict):
+        for key in ("error", "error_details", "error_message", "message", "detail", "text"):
+            if value.get(key) and not isinstance(value[key], bool):
+                return text_of(value[key])
+    if isinstance(value, list):
+        return "\n".join(_error_text(item) for item in value)
+    return text_of(value)
+
+
+def error_in_text(text: str) -> bool:
+    """True if a text that is no rows reads like the report of a failure."""
+    head = text.lstrip()[:_MAX_ERROR_CHARS]
+    return bool(_ERROR_START.match(head)) or (
+        len(text) < _MAX_ERROR_CHARS and bool(_ERROR_INSIDE.search(head))
+    )

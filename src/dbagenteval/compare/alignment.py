@@ -13,6 +13,11 @@ from dbagenteval.compare.snapping import snap
 
 __all__ = ["Alignment", "align"]
 
+_SWAP_GAIN = 0.3
+"""Names speak against a pairing if exchanging two columns makes them fit better by this."""
+_CLEAR_GAIN = 0.5
+"""Likewise for a column that is used in no pair, where the values may agree by chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
@@ -94,9 +99,9 @@ class _Search:
                 if self.keys.same_sequence_on_right(j, k, self.keys.context(i, j)):
                     continue
                 if owner is None:
-                    if self.is_chance(i):
+                    if gain >= _CLEAR_GAIN and self.is_chance(i):
                         return True
-                elif self.affinity(owner, j) + gain > self.affinity(owner, k):
+                elif self.affinity(owner, j) + gain > self.affinity(owner, k) + _SWAP_GAIN:
                     return True
         return False
 

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from dbagenteval.compare.cells import kind_of
-from dbagenteval.compare.guesses import Difference, guess
+from dbagenteval.compare.difference import Difference
+from dbagenteval.compare.guesses import guess
 from dbagenteval.compare.keys import PairKeys
 from dbagenteval.compare.matching import Matching
 from dbagenteval.compare.names import affinity, named_pairs
@@ -45,7 +46,7 @@ def explain(
     return RowComparison(
         equal=False,
         reason=reason,
-        detail=_detail(difference, reason),
+        detail=_detail(difference, outcome, reason),
         guess=guess(difference, reason),
         evidence=_evidence(difference, outcome),
     )
@@ -135,27 +136,45 @@ def _reason(difference: Difference) -> str:
         return "row_count"
     if not matching.missing and not matching.extra:
         return "different_values"
+    if difference.same_distinct_rows():
+        return "duplicate_rows"
     if difference.is_scrambled():
         return "row_pairing"
     return difference.cell_reason() or "different_values"
 
 
-def _detail(difference: Difference, reason: str) -> str:
-    matching = difference.matching
+def _detail(difference: Difference, outcome: Outcome | None, reason: str) -> str:
+    keys, matching = difference.keys, difference.matching
     if reason == "row_order":
         return "the rows are right but in another order"
+    if reason == "both_empty":
+        return "both results are empty, and the case does not allow that"
+    if reason == "extra_columns":
+        used = set(difference.pairs.values())
+        more = [name for j, name in enumerate(keys.actual.names) if j not in used]
+        return f"column(s) beyond the expected ones: {_listed(more)}"
     parts = []
+    if outcome and outcome.alignment.column:
+        parts.append(f"no column for {outcome.alignment.column}")
     if matching.missing:
         parts.append(f"{len(matching.missing)} row(s) missing")
     if matching.extra:
         parts.append(f"{len(matching.extra)} row(s) extra")
     for one, other, differing in difference.neighbours[:1]:
         for i, j in differing[:1]:
-            keys = difference.keys
-            name = keys.expected.names[i]
             ours, theirs = keys.expected.columns[i][one], keys.actual.columns[j][other]
-            parts.append(f"{name}: {_repr(theirs)}, expected {_repr(ours)}")
+            parts.append(f"{keys.expected.names[i]}: {_repr(theirs)}, expected {_repr(ours)}")
+    if reason == "names_contradict":
+        said = [
+            f"{keys.actual.names[j]} for {keys.expected.names[i]}"
+            for i, j in difference.pairs.items()
+        ]
+        parts.append(f"the names pair {_listed(said)}")
     return ", ".join(parts)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_ROWS_SHOWN]) + (", …" if len(names) > _ROWS_SHOWN else "")
 
 
 def _evidence(difference: Difference, outcome: Outcome | None) -> dict[str, Any]:

@@ -7,20 +7,14 @@ changes a verdict.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-from dbagenteval.compare.keys import PairKeys
-from dbagenteval.compare.matching import Matching
+from dbagenteval.compare.difference import Difference, as_float, is_number
 from dbagenteval.compare.names import contradicts, words
 from dbagenteval.compare.numbers import read_number
 
-__all__ = ["Difference", "guess"]
-
-Row = tuple[Any, ...]
+__all__ = ["guess"]
 
 _FACTORS = {
     100.0: "percent against ratio, or cents against whole units",
@@ -59,88 +53,6 @@ _TENANT_WORDS = frozenset(
 _NEAR = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two results that differ, over the columns that likely correspond.
-
-    Args:
-        keys: The keys of both results.
-        pairs: Expected index to actual index of the columns.
-        matching: Which rows correspond over these columns.
-        neighbours: Missing row, extra row and the column pairs that differ between them.
-    """
-
-    keys: PairKeys
-    pairs: dict[int, int]
-    matching: Matching
-    neighbours: list[tuple[int, int, tuple[tuple[int, int], ...]]]
-
-    def rows(self) -> tuple[list[Row], list[Row]]:
-        """Give both results as rows of keys."""
-        return self.keys.rows(list(self.pairs.items()))
-
-    def only_repeats(self) -> bool:
-        """Tell whether the extra rows are all copies of expected ones."""
-        ours, theirs = self.rows()
-        known = set(ours)
-        return bool(self.pairs) and all(theirs[row] in known for row in self.matching.extra)
-
-    def is_scrambled(self) -> bool:
-        """Tell whether each column is right by itself but the rows are not."""
-        return len(self.pairs) > 1 and all(
-            Counter(self.keys.left(i, self.keys.context(i, j)))
-            == Counter(self.keys.right(j, self.keys.context(i, j)))
-            for i, j in self.pairs.items()
-        )
-
-    def cell_reason(self) -> str:
-        """Give the reason code if all differing cells differ in one known way."""
-        found = {
-            _cell_reason(
-                self.keys.expected.columns[i][one],
-                self.keys.actual.columns[j][other],
-                self.keys.left(i, self.keys.context(i, j))[one],
-                self.keys.right(j, self.keys.context(i, j))[other],
-            )
-            for one, other, differing in self.neighbours
-            for i, j in differing
-        }
-        return found.pop() if len(found) == 1 else ""
-
-    def numbers(self) -> list[tuple[float, float]] | None:
-        """Give the differing cells as pairs of numbers; None if some are no numbers."""
-        found = []
-        for one, other, differing in self.neighbours:
-            for i, j in differing:
-                context = self.keys.context(i, j)
-                pair = (self.keys.left(i, context)[one], self.keys.right(j, context)[other])
-                if not all(_is_number(value) for value in pair):
-                    return None
-                found.append((_as_float(pair[0]), _as_float(pair[1])))
-        return found
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-
-
-def _as_float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _cell_reason(left: Any, right: Any, one: Any, other: Any) -> str:
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other) == 2:
-        return "time_zone" if {one[0], other[0]} == {"naive", "aware"} else ""
-    if isinstance(left, str) and isinstance(right, str):
-        if left.strip().casefold() == right.strip().casefold():
-            return "text_case"
-        return "different_text"
-    return ""
-
-
 def guess(difference: Difference, reason: str) -> str:
     """Give the likely cause in words, or empty text."""
     if reason == "reference_empty":
@@ -165,6 +77,7 @@ def guess(difference: Difference, reason: str) -> str:
         _aggregated,
         _other_aggregate,
         _scaled,
+        _shifted,
         _rounded,
         _number_as_text,
     )
@@ -173,6 +86,8 @@ def guess(difference: Difference, reason: str) -> str:
 
 def _repeated(difference: Difference) -> str:
     matching = difference.matching
+    if matching.missing and matching.extra and difference.same_distinct_rows():
+        return "the same rows, but not each of them as often as expected"
     if matching.missing or not matching.extra or not difference.only_repeats():
         return ""
     return "rows are repeated, as by a join that matches several rows"
@@ -211,7 +126,7 @@ _AGGREGATES: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     ("average", lambda values: math.fsum(values) / len(values)),
     ("minimum", min),
     ("maximum", max),
-    ("count of rows", lambda values: float(len(values))),
+    ("count", lambda values: float(len(values))),
 )
 
 
@@ -225,12 +140,12 @@ def _aggregated(difference: Difference) -> str:
         if one.row_count != 1 or not 1 < many.row_count <= 100_000 or len(one.names) > 3:
             continue
         for column in one.columns:
-            if not _is_number(column[0]):
+            if not is_number(column[0]):
                 continue
             for values in many.columns:
-                numbers = [_as_float(value) for value in values if _is_number(value)]
+                numbers = [as_float(value) for value in values if is_number(value)]
                 for name, aggregate in _AGGREGATES if numbers else ():
-                    if _near(aggregate(numbers), _as_float(column[0])):
+                    if _near(aggregate(numbers), as_float(column[0])):
                         return text.format(name)
     return ""
 
@@ -249,7 +164,9 @@ def _scaled(difference: Difference) -> str:
     if not numbers or any(not a or not b for a, b in numbers):
         return ""
     ratios = [b / a for a, b in numbers]
-    if not all(math.isfinite(ratio) and _near(ratio, ratios[0], 1e-3) for ratio in ratios):
+    if not all(
+        ratio and math.isfinite(ratio) and _near(ratio, ratios[0], 1e-3) for ratio in ratios
+    ):
         return ""
     ratio = ratios[0]
     if _near(ratio, -1.0):
@@ -260,9 +177,29 @@ def _scaled(difference: Difference) -> str:
         if _near(1 / ratio, factor, 1e-3):
             return f"the expected value divided by {factor:,.0f}: {meaning}"
     whole = round(ratio)
-    if 2 <= whole <= 50 and all(_near(ratio, whole) for ratio in ratios):
+    is_chance = len(numbers) == 1 and abs(numbers[0][0]) < 10
+    if 2 <= whole <= 50 and not is_chance and all(_near(ratio, whole) for ratio in ratios):
         return f"{whole} times the expected value: rows may be repeated by a join"
     return ""
+
+
+def _shifted(difference: Difference) -> str:
+    """See whether all times are off by the same time."""
+    shifts = set()
+    for ours, theirs in difference.keys_of_cells():
+        if not (_is_time(ours) and _is_time(theirs) and ours[0] == theirs[0]):
+            return ""
+        shifts.add(theirs[1] - ours[1])
+    if len(shifts) != 1:
+        return ""
+    seconds = shifts.pop() / 1e9
+    days = seconds / 86_400
+    shown = f"{days:+g} day(s)" if days == round(days) else f"{seconds / 3600:+g} hour(s)"
+    return f"all times are off by {shown}: a time zone or the end of a period"
+
+
+def _is_time(key: Any) -> bool:
+    return isinstance(key, tuple) and len(key) == 2 and key[0] in ("naive", "aware", "clock")
 
 
 def _rounded(difference: Difference) -> str:

@@ -85,7 +85,10 @@ def _keys(column: list[Any], kinds: frozenset[str], reading: Reading) -> list[Ha
     key = reading.key
     if kinds & {"json", "bytes", "other"}:
         return [key(value) for value in column]
-    distinct = set(column)
+    try:
+        distinct = set(column)
+    except TypeError:  # a signalling NaN
+        return [key(value) for value in column]
     if 2 * len(distinct) > len(column):
         return [key(value) for value in column]
     known = {value: key(value) for value in distinct}

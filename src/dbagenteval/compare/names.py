@@ -34,6 +34,8 @@ _SAME_WORD = {
 _SILENT_WORDS = frozenset(("of", "the", "a", "by", "per", "in", "for", "and", "distinct", "as"))
 _EXPLICIT = frozenset(("min", "max", "avg"))
 _ADDITIVE = frozenset(("count", "sum", "total"))
+_COMMON_WORD = 0.25
+"""Weight of words that name nearly any measure."""
 _TIME_WORDS = frozenset(
     ("duration", "time", "wait", "delay", "elapsed", "length", "runtime", "latency", "age")
 )
@@ -89,7 +91,8 @@ def affinity(expected: str, actual: str, others: Sequence[str]) -> float:
     for word in words(expected):
         shared = max((_likeness(word, other) for other in words(actual)), default=0.0)
         if shared:
-            score += shared / sum(word in words(name) for name in others)
+            weight = _COMMON_WORD if word in _ADDITIVE else 1.0
+            score += weight * shared / sum(word in words(name) for name in others)
     return score
 
 

@@ -43,7 +43,8 @@ def pass_notes(
 
 def _name_notes(keys: PairKeys, outcome: Outcome, options: RowOptions) -> list[str]:
     if options.positional:
-        return []
+        is_moved = any(i != j for i, j in outcome.alignment.pairs.items())
+        return ["matched by value, columns in another order"] if is_moved else []
     names, others = keys.expected.names, keys.actual.names
     pairs = [
         (names[i], others[j])
@@ -71,7 +72,7 @@ def _cell_notes(keys: PairKeys, outcome: Outcome, options: RowOptions) -> list[s
         exact = Reading(keys.context(i, j), None)
         for one, other in pairs:
             left, right = ours[one], theirs[other]
-            if left is right or (type(left) is type(right) and left == right):
+            if left is right or _is_same(left, right):
                 continue
             hidden = _hidden(left, right, exact, options)
             if hidden and hidden not in notes:
@@ -79,6 +80,13 @@ def _cell_notes(keys: PairKeys, outcome: Outcome, options: RowOptions) -> list[s
         if len(notes) > 3:
             break
     return list(notes.values())
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    try:
+        return type(left) is type(right) and bool(left == right)
+    except ArithmeticError:  # a signalling NaN
+        return False
 
 
 def _hidden(left: Any, right: Any, exact: Reading, options: RowOptions) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.traces import Trace
 
-__all__ = ["Agent", "AgentFailed", "AgentResult", "Ask", "Conversation", "trace_of"]
+__all__ = [
+    "Agent",
+    "AgentFailed",
+    "AgentResult",
+    "Ask",
+    "Conversation",
+    "outcome_of",
+    "trace_of",
+]
 
 AgentResult = Trace | dict[str, Any] | str
 """What an agent gives: a Trace, its `to_dict` form, or the answer text."""
@@ -114,28 +121,6 @@ async def outcome_of(awaitable: Awaitable[Any]) -> Any:
         return await awaitable
     except BaseException as error:  # noqa: BLE001 the agent's, whatever it is
         return AgentFailed.raised(error)
-
-
-def run_on(
-    loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any], timeout: float | None
-) -> Any:
-    """Wait, in another thread than the loop's, for an awaitable that runs on the loop.
-
-    Raises:
-        AgentFailed: It did not end in time.
-    """
-    from concurrent.futures import TimeoutError as FutureTimeoutError  # noqa: PLC0415
-
-    future = asyncio.run_coroutine_threadsafe(_coroutine(awaitable), loop)
-    try:
-        return future.result(timeout)
-    except FutureTimeoutError:
-        future.cancel()
-        raise AgentFailed.timed_out(timeout or 0) from None
-
-
-def _coroutine(awaitable: Awaitable[Any]) -> Coroutine[Any, Any, Any]:
-    return outcome_of(awaitable)
 
 
 def trace_of(result: Any, case: Case) -> Trace:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import contextvars
 import inspect
 import queue
 import signal
@@ -10,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of, run_on
+from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of
 
 __all__ = ["Caller", "InlineCaller", "LoopThread", "ThreadCaller", "can_alarm"]
 
@@ -94,10 +96,12 @@ async def _first_of(awaitable: Awaitable[Any], timeout: float) -> Any:
 
 
 def _within(timeout: float, run: Callable[[], Any]) -> Any:
-    armed = True
+    armed, rang = True, False
 
     def on_alarm(signum: int, frame: object) -> None:  # noqa: ARG001 the signature of handlers
+        nonlocal rang
         if armed:
+            rang = True
             raise _Alarm
 
     before = signal.signal(signal.SIGALRM, on_alarm)
@@ -105,14 +109,19 @@ def _within(timeout: float, run: Callable[[], Any]) -> Any:
     signal.setitimer(signal.ITIMER_REAL, timeout, _REPEAT_ALARM_S)
     try:
         try:
-            return run()
+            result = run()
         finally:
             armed = False
-    except _Alarm:
+    except BaseException:
+        if not rang:
+            raise
         raise AgentFailed.timed_out(timeout) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+    if rang:  # it swallowed the alarm and came back late
+        raise AgentFailed.timed_out(timeout)
+    return result
 
 
 class ThreadCaller:
@@ -122,32 +131,33 @@ class ThreadCaller:
 
     Args:
         loop: Gives the running loop for async agents.
-        on_timeout: Is told of a loop on which an agent did not end in time.
+        is_stuck: Says whether an agent blocks a loop; the next `loop()` is then another one.
     """
 
     def __init__(
         self,
         loop: Callable[[], asyncio.AbstractEventLoop],
-        on_timeout: Callable[[asyncio.AbstractEventLoop], None] | None = None,
+        is_stuck: Callable[[asyncio.AbstractEventLoop], bool] | None = None,
     ) -> None:
         self._loop = loop
-        self._on_timeout = on_timeout
+        self._is_stuck = is_stuck
         self._helper: _Helper | None = None
 
     def call(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
-        """Give the agent's result, or leave it behind when its time is over."""
-        if ask.is_async:
-            result = ask(question, conversation)
-        else:
-            result = self._beside(lambda: ask(question, conversation), timeout)
+        """Give the agent's result, or leave it behind when its time is over.
+
+        An async agent whose loop was blocked by another case is asked once more, on a new loop.
+        """
+        result = self._called(ask, question, conversation, timeout)
         if inspect.isawaitable(result):
-            loop = self._loop()
+            waiting = _OnLoop(self._loop(), result)
             try:
-                result = run_on(loop, result, timeout)
+                result = waiting.result(timeout)
             except AgentFailed:
-                if self._on_timeout is not None:
-                    self._on_timeout(loop)
-                raise
+                if self._is_stuck is None or not self._is_stuck(waiting.loop) or waiting.is_running:
+                    raise
+                again = self._called(ask, question, conversation, timeout)
+                result = _OnLoop(self._loop(), again).result(timeout)
         if isinstance(result, AgentFailed):
             raise result
         return result
@@ -157,9 +167,18 @@ class ThreadCaller:
         if self._helper is not None:
             self._helper.jobs.put(None)
 
+    def _called(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
+        if ask.is_async:
+            try:
+                return ask(question, conversation)
+            except Exception as error:
+                raise AgentFailed.raised(error) from error
+        return self._beside(lambda: ask(question, conversation), timeout)
+
     def _beside(self, run: Callable[[], Any], timeout: float) -> Any:
         helper = self._helper = self._helper or _Helper()
-        helper.jobs.put(run)
+        context = contextvars.copy_context()
+        helper.jobs.put(lambda: context.run(run))
         try:
             result, error = helper.results.get(timeout=timeout)
         except queue.Empty:
@@ -169,6 +188,41 @@ class ThreadCaller:
         if error is not None:
             raise AgentFailed.raised(error) from error
         return result
+
+
+class _OnLoop:
+    """An awaitable that runs on a loop of another thread.
+
+    Args:
+        loop: The loop; it is running.
+        awaitable: What the agent gave.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any]) -> None:
+        self.loop = loop
+        self._task: asyncio.Task[Any] | None = None
+        self._future = asyncio.run_coroutine_threadsafe(self._run(awaitable), loop)
+
+    def result(self, timeout: float) -> Any:
+        """Wait for the result, or an `AgentFailed` in its place.
+
+        Raises:
+            AgentFailed: It did not end in time.
+        """
+        try:
+            return self._future.result(timeout)
+        except concurrent.futures.TimeoutError:
+            self._future.cancel()
+            raise AgentFailed.timed_out(timeout) from None
+
+    @property
+    def is_running(self) -> bool:
+        """True if it is this one that holds the loop."""
+        return self._task is not None and asyncio.current_task(self.loop) is self._task
+
+    async def _run(self, awaitable: Awaitable[Any]) -> Any:
+        self._task = asyncio.current_task()
+        return await outcome_of(awaitable)
 
 
 class _Helper:
@@ -204,15 +258,16 @@ class LoopThread:
                 ).start()
             return self._loop
 
-    def check(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Drop a loop that an agent blocks, so that the next case gets a new one."""
+    def is_stuck(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Say whether an agent blocks a loop; the next case then gets a new one."""
         answered = threading.Event()
         loop.call_soon_threadsafe(answered.set)
         if answered.wait(_STUCK_AFTER_S):
-            return
+            return False
         with self._lock:
             if self._loop is loop:
                 self._loop = None
+        return True
 
     def close(self) -> None:
         """Stop the loop; its thread ends once the loop is free."""

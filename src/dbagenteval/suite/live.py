@@ -94,7 +94,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
         return run.result()
     loop = LoopThread()
     finished = threading.Event()
-    run.start(lambda: ThreadCaller(loop.loop, loop.check), finished.set)
+    run.start(lambda: ThreadCaller(loop.loop, loop.is_stuck), finished.set)
     try:
         finished.wait()
     finally:

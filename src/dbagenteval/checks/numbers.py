@@ -8,7 +8,8 @@ from dbagenteval.answers import OPERATIONS, SOURCES
 from dbagenteval.cases import Case
 from dbagenteval.checks.answer_evidence import Evidence, answer_stage, rows_evidence
 from dbagenteval.checks.check import Check
-from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
+from dbagenteval.checks.evidence import NOT_OBSERVED, last_result, why_hidden
+from dbagenteval.scorecard import FAIL, PASS, SKIP, UNVERIFIED, CheckResult
 from dbagenteval.traces import Rows, Trace
 
 __all__ = ["NumbersGrounded", "reference_numbers", "states_value", "ungrounded_numbers"]
@@ -73,13 +74,13 @@ class NumbersGrounded(Check):
 
     def run(self, trace: Trace, case: Case) -> CheckResult:
         """Look for each number of the answer in the rows; SKIP without an answer or rows."""
-        del case
         stage, status, detail = answer_stage(trace, self.stage)
         if status:
             return self.result(stage, status, detail)
         seen = rows_evidence(trace, last_only=self.executions == "last")
         if seen.hidden_last:
-            return self.result(stage, SKIP, seen.hidden_last)
+            reason = _reason_of_skip(trace, detail, case.question)
+            return self.result(stage, SKIP, seen.hidden_last, reason=reason)
         return self._judge(trace, stage, detail, seen)
 
     def _judge(self, trace: Trace, stage: str, answer: str, seen: Evidence) -> CheckResult:
@@ -114,6 +115,13 @@ class NumbersGrounded(Check):
             return self.result(stage, FAIL, detail, reason=reason, evidence=evidence)
         warnings = [f"{one} (pairing=True fails this)" for one in found.misplaced]
         return self.result(stage, PASS, joined([*warnings, *found.notes]), evidence=evidence)
+
+
+def _reason_of_skip(trace: Trace, answer: str, question: str) -> str:
+    """Tell rows that were hidden from us, and figures that nothing was queried for, apart."""
+    if why_hidden(trace, last_result(trace), "rows", "execute"):
+        return NOT_OBSERVED
+    return UNVERIFIED if ungrounded_numbers(answer, question, []) else ""
 
 
 def ungrounded_numbers(answer: str, question: str, rows: Rows) -> list[str]:

@@ -13,8 +13,10 @@ from dbagenteval.traces import Rows
 
 __all__ = ["Labels", "Mention"]
 
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_SCRIPTS_WITHOUT_BLANKS = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
+_UNSPACED = re.compile(f"[{_SCRIPTS_WITHOUT_BLANKS}]")
+# Toys in のはToysです is a word of its own.
+_WORD = re.compile(f"[{_SCRIPTS_WITHOUT_BLANKS}]+|(?:(?![{_SCRIPTS_WITHOUT_BLANKS}])[^\\W_])+")
 _LONGEST_LABEL = 120
 _MOST_ROWS = 20_000
 _MOST_UNSPACED = 500
@@ -75,6 +77,11 @@ class Labels:
     def _unspaced(self) -> list[tuple[str, str]]:
         found = [key for key in self._by_label if _UNSPACED.search(key[1]) and len(key[1]) > 1]
         return found[:_MOST_UNSPACED]
+
+    @property
+    def has_any(self) -> bool:
+        """Tell whether the rows have a label at all."""
+        return bool(self._by_label)
 
     def mentions(self, text: str) -> list[Mention]:
         """Find the labels in a text, the longest where several start at one place.

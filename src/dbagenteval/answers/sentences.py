@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
-__all__ = ["Sentence", "Sentences", "sentences_of"]
+__all__ = ["Sentence", "Sentences", "sentences_of", "stretch"]
 
 _END = re.compile(r"[.!?;](?=[\s\"')\]*_])|[。！？；]|\n")
 _BULLET = re.compile(r"^(?:[ \t]+|[ \t]*(?:[-*+•–]|\d{1,9}[.)])[ \t])")
@@ -56,6 +58,21 @@ def sentences_of(text: str) -> list[Sentence]:
     if text[start:].strip():
         found.append(Sentence(text[start:], start, len(text), line, is_item))
     return found
+
+
+class _Placed(Protocol):
+    @property
+    def start(self) -> int: ...
+
+
+_P = TypeVar("_P", bound=_Placed)
+
+
+def stretch(items: Sequence[_P], sentence: Sentence) -> Sequence[_P]:
+    """Give those of some items, sorted by their place, that start within a sentence."""
+    first = bisect_left(items, sentence.start, key=lambda item: item.start)
+    last = bisect_left(items, sentence.end, lo=first, key=lambda item: item.start)
+    return items[first:last]
 
 
 class Sentences:

@@ -9,11 +9,12 @@ from decimal import Decimal
 
 from dbagenteval.answers.columns import as_number, exact
 from dbagenteval.answers.digits import normal_text
+from dbagenteval.answers.finding import Finding
 from dbagenteval.answers.labels import Labels, Mention
 from dbagenteval.answers.sentences import sentences_of
 from dbagenteval.traces import Rows
 
-__all__ = ["SuperlativeFinding", "superlative_findings"]
+__all__ = ["measures", "superlative_findings"]
 
 _HIGHEST = (
     r"most|highest|biggest|largest|greatest|maximum|longest|heaviest|strongest|meisten"
@@ -71,20 +72,7 @@ _NO_MEASURE = re.compile(
 _PLAIN_NAME = 40  # characters of a quoted name
 
 
-@dataclass(frozen=True, slots=True)
-class SuperlativeFinding:
-    """What became of one superlative.
-
-    Args:
-        state: `holds`, `fails` or `unclear`.
-        detail: Why, for a person.
-    """
-
-    state: str
-    detail: str
-
-
-def superlative_findings(text: str, question: str, rows: Rows) -> list[SuperlativeFinding]:
+def superlative_findings(text: str, question: str, rows: Rows) -> list[Finding]:
     """Compare each superlative of an answer with the rows.
 
     Args:
@@ -100,7 +88,7 @@ def superlative_findings(text: str, question: str, rows: Rows) -> list[Superlati
     text, question = normal_text(text), normal_text(question)
     labels = Labels(rows)
     mentions = labels.mentions(text) if labels.is_whole else []
-    found: list[SuperlativeFinding] = []
+    found: list[Finding] = []
     at = 0
     for sentence in sentences_of(text):
         named = []
@@ -151,15 +139,15 @@ def _asks_for_several(question: str) -> bool:
     )
 
 
-def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[SuperlativeFinding]:
+def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[Finding]:
     distinct = list({mention.rows: mention for mention in named}.values())
     if len(distinct) != 1:
         return []
     mention = distinct[0]
-    columns = _measures(rows)
+    columns = measures(rows)
     if not columns:
         detail = f"{claim.word!r}: the rows hold no measure to compare"
-        return [SuperlativeFinding("unclear", detail)]
+        return [Finding("unclear", detail)]
     worst = ""
     for name, values in columns.items():
         mine = [values[row] for row in mention.rows if row in values]
@@ -167,14 +155,15 @@ def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[Superlat
             continue
         ordered = sorted(set(values.values()), reverse=True)
         if _is_extreme(claim, mine, ordered):
-            return [SuperlativeFinding("holds", f"{mention.label!r} has the {claim.word} {name}")]
+            rank = f"number {claim.rank} of the " if claim.rank > 1 else "the "
+            return [Finding("holds", f"{mention.label!r} is {rank}{claim.word} by {name}")]
         best = ordered[0] if claim.kind != "lowest" else ordered[-1]
         holder = next(row for row, value in values.items() if value == best)
         worst = worst or (
             f"{claim.word!r} names {mention.label!r} ({name} {mine[0]}), "
             f"but {_name_of(rows[holder], mention.column)} has {best}"
         )
-    return [SuperlativeFinding("fails", worst)] if worst else []
+    return [Finding("fails", worst)] if worst else []
 
 
 def _is_extreme(claim: _Claim, mine: list[Decimal], ordered: list[Decimal]) -> bool:
@@ -186,7 +175,7 @@ def _is_extreme(claim: _Claim, mine: list[Decimal], ordered: list[Decimal]) -> b
     return (high if claim.kind == "highest" else low) in mine
 
 
-def _measures(rows: Rows) -> dict[str, dict[int, Decimal]]:
+def measures(rows: Rows) -> dict[str, dict[int, Decimal]]:
     """Give the numeric columns that measure something, by row; ids and years don't."""
     found: dict[str, dict[int, Decimal]] = {}
     for index, row in enumerate(rows):

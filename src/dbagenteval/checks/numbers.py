@@ -16,6 +16,7 @@ __all__ = ["NumbersGrounded", "reference_numbers", "states_value", "ungrounded_n
 
 _EXECUTIONS = ("all", "last")
 _MOST_SHOWN = 100
+_SHORTEST_QUESTION = 8
 
 
 class NumbersGrounded(Check):
@@ -81,15 +82,15 @@ class NumbersGrounded(Check):
         if seen.hidden_last:
             reason = _reason_of_skip(trace, detail, case.question)
             return self.result(stage, SKIP, seen.hidden_last, reason=reason)
-        return self._judge(trace, stage, detail, seen)
+        return self._judge(_asked(trace, case), stage, detail, seen)
 
-    def _judge(self, trace: Trace, stage: str, answer: str, seen: Evidence) -> CheckResult:
+    def _judge(self, question: str, stage: str, answer: str, seen: Evidence) -> CheckResult:
         from dbagenteval.answers.grounding import Grounds  # noqa: PLC0415 - keeps import light
         from dbagenteval.answers.verdicts import joined, numbers_verdict  # noqa: PLC0415
 
         grounds = Grounds(
             results=seen.results,
-            question=trace.question,
+            question=question,
             sql=seen.sql,
             sources=self.sources,
             signs=self.signs,
@@ -160,6 +161,13 @@ def reference_numbers(answer: str, question: str, rows: Rows) -> tuple[str, str]
 
     agrees, detail = compared_with_reference(answer, question, rows)
     return (PASS if agrees else FAIL), detail
+
+
+def _asked(trace: Trace, case: Case) -> str:
+    """Give the question without what the agent put before or after it, such as the history."""
+    question = case.question.strip()
+    is_part = len(question) >= _SHORTEST_QUESTION and question in trace.question
+    return question if is_part else trace.question
 
 
 def _check_names(option: str, given: Collection[str], allowed: Collection[str]) -> None:

@@ -1,0 +1,186 @@
+"""Whether what an answer says rose, fell, exceeds or does not exist agrees with the rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+
+from dbagenteval.answers.columns import as_number
+from dbagenteval.answers.dates import iso_dates
+from dbagenteval.answers.digits import normal_text
+from dbagenteval.answers.figure import Figure
+from dbagenteval.answers.finding import Finding
+from dbagenteval.answers.labels import Labels, Mention
+from dbagenteval.answers.sentences import Sentence, sentences_of, stretch
+from dbagenteval.answers.stated import says_nothing_found
+from dbagenteval.answers.superlatives import measures
+from dbagenteval.traces import Rows
+
+__all__ = ["absence_finding", "comparison_findings", "trend_findings"]
+
+_RISE = re.compile(
+    r"(?<!\w)(?:rose|risen|rises|increased?|increases|grew|grown|grows|climbed|went up|gained"
+    r"|gestiegen|stieg\w*|zugenommen"
+    r"|wuchs\w*|augment\w+|progress\w+|hausse|aument\w+|subi[óo]|creci[óo]|cresce\w*"
+    r"|cresciut\w+|salit[oaie]|gestegen|steeg"
+    r"|wzrosł\w*|выросл?\w*|увеличил\w*)(?!\w)|増加|上昇|増え|增长|增加|上升",
+    re.IGNORECASE,
+)
+_FALL = re.compile(
+    r"(?<!\w)(?:fell|fallen|falls|decreased?|decreases|dropped|declined?|declines|went down"
+    r"|shrank|shrunk|gesunken|sank"
+    r"|sanken|gefallen|fiel\w*|abgenommen|baiss\w+|diminu\w+|recul\w+|baj[óo]|cay[óo]"
+    r"|disminuy\w+|diminuit\w+|calat[oaie]"
+    r"|caiu|gedaald|daalde|spadł\w*|снизил\w*|упал\w*|уменьшил\w*)(?!\w)|減少|低下|下降|減り|减少",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"(?<!\w)(?:not|n['\u2019]t|never|nicht|pas|no|non|não|niet|не)(?!\w)", re.IGNORECASE
+)
+_FROM = re.compile(r"(?<!\w)(?:from|von|de|da|van|с|z)\s*[$€£]?$", re.IGNORECASE)
+_TO = re.compile(r"^[^.!?\n]{0,40}?(?<!\w)(?:to|auf|à|a|para|naar|do|до)\s*[$€£]?$", re.IGNORECASE)
+_MORE = re.compile(
+    r"(?<!\w)(?:more|higher|larger|greater|bigger|mehr|höher|größer)(?!\w)", re.IGNORECASE
+)
+_LESS = re.compile(
+    r"(?<!\w)(?:less|fewer|lower|smaller|weniger|niedriger|kleiner)(?!\w)", re.IGNORECASE
+)
+_THAN = re.compile(r"(?<!\w)(?:than|als)(?!\w)", re.IGNORECASE)
+_TIME_NAME = re.compile(
+    r"date|day|month|week|quarter|year|period|datum|monat|jahr|mois|année|fecha|mes|año",
+    re.IGNORECASE,
+)
+_ABSENCE = re.compile(
+    r"^\W*(?:there (?:are|were|is|was) no(?!\w)|(?:i |we )?(?:could not|couldn['\u2019]t"
+    r"|did not|didn['\u2019]t) find|no [\w ]{1,60}"
+    r"(?:found|match|exist|available|returned)|none(?!\w)|nothing|es gibt kein|es wurden keine"
+    r"|keine [\w ]{1,40} gefunden"
+    r"|aucun|il n['\u2019]y a (?:pas|aucun)|no hay|no se encontr|nessun|non ci sono|nenhum"
+    r"|não há|geen|er zijn geen|brak|nie znaleziono|нет |не найден)",
+    re.IGNORECASE,
+)
+
+
+def trend_findings(text: str, figures: Sequence[Figure], results: Sequence[Rows]) -> list[Finding]:
+    """Compare each rise or fall with its two figures, or with a series of the rows.
+
+    Args:
+        text: The answer.
+        figures: Its figures.
+        results: The rows of each execution, the last one first.
+    """
+    text = normal_text(text)
+    found = []
+    for sentence in sentences_of(text):
+        rises, falls = _RISE.search(sentence.text), _FALL.search(sentence.text)
+        if bool(rises) == bool(falls) or _NOT.search(sentence.text):
+            continue
+        word = (rises or falls or ["", ""])[0]
+        ends = _ends(text, sentence, figures) or _series(results)
+        if ends is None:
+            found.append(Finding("unclear", f"{word!r}: the rows show no course of time"))
+            continue
+        first, last = ends
+        holds = last > first if rises else last < first
+        detail = f"{word!r}: from {first} to {last}"
+        found.append(Finding("holds" if holds else "fails", detail))
+    return found
+
+
+def _ends(
+    text: str, sentence: Sentence, figures: Sequence[Figure]
+) -> tuple[Decimal, Decimal] | None:
+    inside = [figure for figure in stretch(figures, sentence) if figure.kind == "quantity"]
+    for first, second in pairwise(inside):
+        before = text[max(sentence.start, first.start - 12) : first.start]
+        if _FROM.search(before) and _TO.search(text[first.end : second.start]):
+            return first.readings[0][0].value, second.readings[0][0].value
+    return None
+
+
+def _series(results: Sequence[Rows]) -> tuple[Decimal, Decimal] | None:
+    """Give the first and last value of the one measure of a result that goes through time."""
+    for rows in results:
+        columns = measures(rows)
+        times = [name for name in rows[0] if _TIME_NAME.search(name)] if rows else []
+        series = [values for name, values in columns.items() if name not in times]
+        if len(rows) < 2 or len(times) != 1 or len(series) != 1:
+            continue
+        stamps = [_moment(row.get(times[0])) for row in rows]
+        if None in stamps or len(series[0]) != len(rows):
+            continue
+        order = sorted(range(len(rows)), key=lambda index: stamps[index] or "")
+        return series[0][order[0]], series[0][order[-1]]
+    return None
+
+
+def _moment(cell: object) -> str | None:
+    """Give a text that sorts by time, or None if the cell is no date, month or year."""
+    text = str(cell)
+    if iso_dates(text) or re.fullmatch(r"(?:19|20)\d{2}(?:-(?:Q[1-4]|0\d|1[0-2]|W\d\d))?", text):
+        return text
+    return None
+
+
+def comparison_findings(text: str, results: Sequence[Rows]) -> list[Finding]:
+    """Compare `A has more … than B` with the rows of A and B."""
+    text = normal_text(text)
+    found: list[Finding] = []
+    for rows in results:
+        labels = Labels(rows)
+        mentions = labels.mentions(text)
+        for sentence in sentences_of(text):
+            named = stretch(mentions, sentence)
+            more, less = _MORE.search(sentence.text), _LESS.search(sentence.text)
+            than = _THAN.search(sentence.text)
+            if len(named) != 2 or bool(more) == bool(less) or not than:
+                continue
+            at = sentence.start + than.start()
+            if named[0].start < at < named[1].start and not _NOT.search(sentence.text):
+                word = (more or less or ["", ""])[0]
+                found += _compared(named[0], named[1], word, rows, is_more=more is not None)
+    return found
+
+
+def _compared(one: Mention, two: Mention, word: str, rows: Rows, *, is_more: bool) -> list[Finding]:
+    columns = measures(rows)
+    pairs = [
+        (name, max(values[row] for row in one.rows), max(values[row] for row in two.rows))
+        for name, values in columns.items()
+        if all(row in values for row in (*one.rows, *two.rows))
+    ]
+    if not pairs:
+        return []
+    said = f"{one.label!r} {word} than {two.label!r}"
+    if any(first > second if is_more else first < second for _, first, second in pairs):
+        return [Finding("holds", said)]
+    name, first, second = pairs[0]
+    return [Finding("fails", f"{said}: {name} is {first} and {second}")]
+
+
+def absence_finding(text: str, results: Sequence[Rows], *, has_figures: bool) -> list[Finding]:
+    """Compare an answer that says there is nothing with the rows.
+
+    Args:
+        text: The answer.
+        results: The rows of each execution, the last one first.
+        has_figures: True if the answer states a number of the rows, so that it tells more.
+    """
+    if not results:
+        return []
+    text = normal_text(text)
+    cells = [cell for rows in results for row in rows[:1000] for cell in row.values()]
+    is_empty = all(cell is None or cell == "" or as_number(cell) == 0 for cell in cells)
+    if not _ABSENCE.search(text):
+        return []
+    if is_empty:
+        return [Finding("holds", "the rows hold nothing, as the answer says")]
+    if has_figures or not says_nothing_found(text):
+        return [Finding("unclear", "the answer says that something is absent")]
+    return [
+        Finding(
+            "fails", f"the answer says there is nothing, and there are {len(results[0])} row(s)"
+        )
+    ]

@@ -13,6 +13,7 @@ DbAgentEvalError
     ├── UnsupportedMediaType neither protobuf nor JSON
     ├── RequestTooLarge      over the size limit
     ├── Unauthenticated      no or wrong credentials
+    ├── Forbidden            the credentials don't allow this
     └── Overloaded           retry later (`retry_after_s`)
 ```
 
@@ -26,6 +27,7 @@ __all__ = [
     "DatasetError",
     "DbAgentEvalError",
     "ExportRefused",
+    "Forbidden",
     "MalformedRequest",
     "Overloaded",
     "RequestTooLarge",
@@ -116,6 +118,10 @@ class RequestTooLarge(ExportRefused):
 
 class Unauthenticated(ExportRefused):
     """Credentials are missing or wrong."""
+
+
+class Forbidden(ExportRefused):
+    """The credentials are known and don't allow this."""
 
 
 class Overloaded(ExportRefused):

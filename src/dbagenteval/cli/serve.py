@@ -6,15 +6,20 @@ import asyncio
 import logging
 import os
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from dbagenteval.errors import UserError
+
 if TYPE_CHECKING:
-    from dbagenteval.receiver import ReceiverConfig
+    from dbagenteval.receiver import ReceiverConfig, TlsFiles
     from dbagenteval.store import Store
 
 __all__ = ["command"]
+
+_FILE = click.Path(path_type=Path)
 
 
 @click.command(
@@ -36,22 +41,100 @@ __all__ = ["command"]
     metavar="HOST:PORT",
     help="Where OTLP/HTTP listens; port 0 takes a free one.",
 )
+@click.option(
+    "--token-file",
+    type=_FILE,
+    help="Bearer tokens that may send, one a line, `ingest` or `read` behind it to limit it; "
+    "read again when it changes. One token may also stand in DBAGENTEVAL_TOKEN.",
+)
+@click.option("--tls-cert", type=_FILE, help="Certificate chain (PEM); followed when renewed.")
+@click.option("--tls-key", type=_FILE, help="Private key of the certificate (PEM).")
+@click.option("--client-ca", type=_FILE, help="Ask clients for a certificate of this CA (PEM).")
+@click.option("--insecure", is_flag=True, help="Listen beyond this machine without any guard.")
+@click.option(
+    "--cors-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let pages of this origin send; `https://*.example.com` for subdomains. Repeatable.",
+)
+@click.option("--traces-path", default="/v1/traces", show_default=True, help="Path over HTTP.")
+@click.option("--logs-path", default="/v1/logs", show_default=True, help="Path over HTTP.")
+@click.option("--metrics-path", default="/v1/metrics", show_default=True, help="Path over HTTP.")
+@click.option(
+    "--max-request-mib",
+    default=64,
+    show_default=True,
+    type=click.IntRange(min=1, max=1024),
+    help="Limit of a request, as received and after decompression.",
+)
+@click.option(
+    "--max-requests",
+    default=1024,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Exports under way at a time; more are told to try again.",
+)
+@click.option(
+    "--shutdown-timeout",
+    default=10.0,
+    show_default=True,
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How long exports under way may take after SIGTERM.",
+)
 @click.option("--log-level", default="WARNING", show_default=True, help="For stderr.")
-def command(store_dir: str, grpc: str, http: str, log_level: str) -> int:
+def command(store_dir: str, log_level: str, **options: Any) -> int:
     """Receive OTLP traces and logs into a store.
 
     Prints its endpoints and `ready`. What it acknowledged is on disk, whatever happens next.
     """
-    from dbagenteval.receiver import ReceiverConfig, check_addresses, parse_address
+    from dbagenteval.receiver import check_addresses
     from dbagenteval.store import Store
 
     os.umask(0o077)
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
-    config = ReceiverConfig(grpc=parse_address(grpc), http=parse_address(http))
+    config = _config(options)
     check_addresses(config)
     with Store.open(store_dir, write=True, create=True) as store:
         asyncio.run(_serve(store, config))
     return 0
+
+
+def _config(options: dict[str, Any]) -> ReceiverConfig:
+    from dbagenteval.receiver import Limits, ReceiverConfig, Tokens, parse_address
+
+    max_request_bytes = options["max_request_mib"] << 20
+    config = ReceiverConfig(
+        grpc=parse_address(options["grpc"]),
+        http=parse_address(options["http"]),
+        limits=Limits(
+            max_request_bytes=max_request_bytes,
+            max_inflight_bytes=max(512 << 20, 2 * max_request_bytes),
+            max_inflight_requests=options["max_requests"],
+            shutdown_timeout_s=options["shutdown_timeout"],
+        ),
+        traces_path=options["traces_path"],
+        logs_path=options["logs_path"],
+        metrics_path=options["metrics_path"],
+        tokens=Tokens(options["token_file"]),
+        tls=_tls(options["tls_cert"], options["tls_key"], options["client_ca"]),
+        cors_origins=options["cors_origin"],
+    )
+    if not options["insecure"]:
+        config.check_exposure()
+    return config
+
+
+def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> TlsFiles | None:
+    from dbagenteval.receiver import TlsFiles
+
+    if certificate is None and key is None and client_ca is None:
+        return None
+    if certificate is None or key is None:
+        raise UserError("TLS needs both --tls-cert and --tls-key")
+    files = TlsFiles(certificate=certificate, key=key, client_ca=client_ca)
+    files.check()
+    return files
 
 
 async def _serve(store: Store, config: ReceiverConfig) -> None:
@@ -63,8 +146,9 @@ async def _serve(store: Store, config: ReceiverConfig) -> None:
         loop.add_signal_handler(number, stopped.set)
     receiver = Receiver(store, config)
     await receiver.start()
-    click.echo(f"OTLP/gRPC http://{receiver.grpc_address}")
-    click.echo(f"OTLP/HTTP http://{receiver.http_address}")
+    scheme = "http" if config.tls is None else "https"
+    click.echo(f"OTLP/gRPC {scheme}://{receiver.grpc_address}")
+    click.echo(f"OTLP/HTTP {scheme}://{receiver.http_address}")
     click.echo("ready")
     await stopped.wait()
     await receiver.stop()

@@ -15,6 +15,7 @@ from google.rpc.status_pb2 import Status
 
 from dbagenteval.errors import (
     ExportRefused,
+    Forbidden,
     MalformedRequest,
     Overloaded,
     RequestTooLarge,
@@ -25,6 +26,7 @@ from dbagenteval.errors import (
 __all__ = ["Outcome", "outcome_of", "retry_info", "status_of"]
 
 _INVALID_ARGUMENT = 3
+_PERMISSION_DENIED = 7
 _RESOURCE_EXHAUSTED = 8
 _UNAVAILABLE = 14
 _UNAUTHENTICATED = 16
@@ -48,6 +50,7 @@ _OUTCOMES: dict[type[Exception], Outcome] = {
     MalformedRequest: Outcome(400, _INVALID_ARGUMENT),
     UnsupportedMediaType: Outcome(415, _INVALID_ARGUMENT),
     RequestTooLarge: Outcome(413, _RESOURCE_EXHAUSTED),
+    Forbidden: Outcome(403, _PERMISSION_DENIED),
     Unauthenticated: Outcome(401, _UNAUTHENTICATED),
     Overloaded: Outcome(503, _UNAVAILABLE),
 }

@@ -7,6 +7,8 @@ import socket
 from dataclasses import dataclass, field
 
 from dbagenteval.errors import UserError, quoted
+from dbagenteval.receiver.auth import Tokens
+from dbagenteval.receiver.tls import TlsFiles
 
 __all__ = ["Address", "Limits", "ReceiverConfig", "parse_address"]
 
@@ -67,6 +69,10 @@ class ReceiverConfig:
         traces_path: Path of the traces signal.
         logs_path: Path of the logs signal.
         metrics_path: Path of the metrics signal, which is answered and ignored.
+        tokens: Who may send; None lets everybody.
+        tls: Certificate files; None serves plain text.
+        cors_origins: Pages whose browsers may send.
+        max_connection_age_s: gRPC connections are closed gently after this time; 0 for never.
     """
 
     grpc: Address | None = Address("127.0.0.1", 4317)
@@ -75,6 +81,27 @@ class ReceiverConfig:
     traces_path: str = "/v1/traces"
     logs_path: str = "/v1/logs"
     metrics_path: str = "/v1/metrics"
+    tokens: Tokens | None = None
+    tls: TlsFiles | None = None
+    cors_origins: tuple[str, ...] = ()
+    max_connection_age_s: float = 0.0
+
+    def check_exposure(self) -> None:
+        """Refuse to be reachable from other machines by everybody.
+
+        Raises:
+            UserError: An address isn't loopback, and neither a token nor a client certificate
+                is asked for.
+        """
+        guarded = (self.tokens is not None and not self.tokens.is_empty) or (
+            self.tls is not None and self.tls.client_ca is not None
+        )
+        for address in (self.grpc, self.http):
+            if address is not None and not address.is_loopback and not guarded:
+                raise UserError(
+                    f"{address} is reachable from other machines and nothing guards it",
+                    hint="use --token-file or --client-ca, or --insecure if you mean it",
+                )
 
 
 def parse_address(text: str) -> Address:

@@ -11,12 +11,14 @@ from typing import Any, NoReturn
 
 import grpc
 import grpc.aio
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 from dbagenteval.errors import ExportRefused, Overloaded, UserError
 from dbagenteval.otlp.decode import PROTOBUF
 from dbagenteval.otlp.response import export_response
 from dbagenteval.otlp.status import outcome_of, retry_info, status_of
-from dbagenteval.receiver.config import Address
+from dbagenteval.receiver.auth import INGEST
+from dbagenteval.receiver.config import Address, ReceiverConfig
 from dbagenteval.receiver.ingest import Ingest
 
 __all__ = ["GrpcServer"]
@@ -39,21 +41,18 @@ class GrpcServer:
     Args:
         ingest: What takes the requests.
         address: Where to listen.
+        config: Credentials, certificates and limits.
     """
 
-    def __init__(self, ingest: Ingest, address: Address) -> None:
+    def __init__(self, ingest: Ingest, address: Address, config: ReceiverConfig) -> None:
         self._ingest = ingest
         self._address = address
-        limit = ingest.limits.max_request_bytes
-        self._server = grpc.aio.server(
-            options=[
-                ("grpc.max_receive_message_length", limit),
-                ("grpc.so_reuseport", 0),
-                ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
-                ("grpc.keepalive_permit_without_calls", 1),
-                ("grpc.http2.max_ping_strikes", 0),
-            ]
-        )
+        self._tokens = config.tokens
+        self._tls = config.tls
+        self._server = grpc.aio.server(options=_options(config))
+        health_module: Any = health  # its stubs don't know the asyncio part
+        self._health = health_module.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         handlers = {
             name: grpc.method_handlers_generic_handler(
                 name, {"Export": grpc.unary_unary_rpc_method_handler(self._export(signal))}
@@ -69,19 +68,33 @@ class GrpcServer:
             UserError: The port is in use.
         """
         try:
-            port = self._server.add_insecure_port(str(self._address))
+            if self._tls is None:
+                port = self._server.add_insecure_port(str(self._address))
+            else:
+                credentials = self._tls.grpc_credentials()
+                port = self._server.add_secure_port(str(self._address), credentials)
         except RuntimeError as error:
             raise UserError(f"can't listen on {self._address} (gRPC)") from error
         await self._server.start()
         return Address(self._address.host, port)
 
+    async def set_ready(self, is_ready: bool) -> None:
+        """Tell the clients of the health service."""
+        status = health_pb2.HealthCheckResponse.ServingStatus
+        current = status.SERVING if is_ready else status.NOT_SERVING
+        for name in ("", *_SERVICES.values()):
+            await self._health.set(name, current)
+
     async def stop(self, grace_s: float) -> None:
         """Take no more exports and let those under way finish."""
+        await self._health.enter_graceful_shutdown()
         await self._server.stop(grace_s)
 
     def _export(self, signal: str) -> _Export:
         async def export(body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
             try:
+                if self._tokens is not None:
+                    self._tokens.check(_metadata(context), INGEST)
                 with self._ingest.admit() as admission:
                     admission.grow(len(body))
                     accepted = await self._ingest.take(signal, body, PROTOBUF)
@@ -92,6 +105,24 @@ class GrpcServer:
             return encoded
 
         return export
+
+
+def _options(config: ReceiverConfig) -> list[tuple[str, int]]:
+    options = [
+        ("grpc.max_receive_message_length", config.limits.max_request_bytes),
+        ("grpc.so_reuseport", 0),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_ping_strikes", 0),
+    ]
+    if config.max_connection_age_s:
+        options.append(("grpc.max_connection_age_ms", int(config.max_connection_age_s * 1000)))
+    return options
+
+
+def _metadata(context: grpc.aio.ServicerContext[bytes, bytes]) -> dict[str, str]:
+    found = context.invocation_metadata() or ()
+    return {key: value for key, value in found if isinstance(value, str)}
 
 
 async def _abort(context: grpc.aio.ServicerContext[bytes, bytes], error: ExportRefused) -> NoReturn:

@@ -19,17 +19,22 @@ from dbagenteval.errors import (
     ExportRefused,
     Overloaded,
     RequestTooLarge,
+    Unauthenticated,
     UnsupportedMediaType,
 )
 from dbagenteval.otlp.compression import decompress
 from dbagenteval.otlp.decode import JSON, media_type
 from dbagenteval.otlp.response import encode, export_response
 from dbagenteval.otlp.status import outcome_of, status_of
+from dbagenteval.receiver.auth import INGEST, READ
 from dbagenteval.receiver.config import ReceiverConfig
+from dbagenteval.receiver.cors import Cors
 from dbagenteval.receiver.ingest import Ingest
+from dbagenteval.receiver.metrics import CONTENT_TYPE
 
 __all__ = ["HttpApp"]
 
+_OPERATIONS = ("/healthz", "/readyz", "/metrics")
 _NOT_FOUND = 5
 _UNIMPLEMENTED = 12
 _DEADLINE_EXCEEDED = 4
@@ -58,6 +63,8 @@ class HttpApp:
     def __init__(self, ingest: Ingest, config: ReceiverConfig) -> None:
         self._ingest = ingest
         self._limits = config.limits
+        self._tokens = config.tokens
+        self._cors = Cors(config.cors_origins)
         self._signals = {
             config.traces_path.rstrip("/"): "traces",
             config.logs_path.rstrip("/"): "logs",
@@ -76,14 +83,48 @@ class HttpApp:
 
     async def _respond(self, scope: Scope, receive: Receive) -> Response:
         headers = Headers(scope=scope)
-        signal = self._signals.get(scope["path"].rstrip("/"))
+        path = scope["path"].rstrip("/")
+        signal = self._signals.get(path)
         media = _response_media(headers)
+        if path in _OPERATIONS:
+            return self._operation(path, scope["method"], headers, media)
         if signal is None:
             return _failure(404, _NOT_FOUND, "no such path", media)
+        if scope["method"] == "OPTIONS":
+            preflight = self._cors.preflight(headers)
+            if preflight is not None:
+                return Response(status_code=204, headers=preflight)
         if scope["method"] != "POST":
             message = "export requests use POST"
             return _failure(405, _UNIMPLEMENTED, message, media, {"Allow": "POST"})
+        response = await self._answer(signal, headers, receive, media)
+        response.headers.update(self._cors.headers(headers))
+        return response
+
+    def _operation(self, path: str, method: str, headers: Headers, media: str) -> Response:
+        """Answer a question on the receiver's state."""
+        if method not in ("GET", "HEAD"):
+            return _failure(405, _UNIMPLEMENTED, "use GET", media, {"Allow": "GET, HEAD"})
+        if path == "/healthz":
+            return Response("ok\n", media_type="text/plain")
+        if path == "/readyz":
+            problem = self._ingest.problem()
+            if problem is None:
+                return Response("ready\n", media_type="text/plain")
+            return Response(f"{problem}\n", 503, media_type="text/plain")
         try:
+            if self._tokens is not None:
+                self._tokens.check(headers, READ)
+        except ExportRefused as error:
+            return _refusal(error, media)
+        return Response(self._ingest.metrics(), headers={"Content-Type": CONTENT_TYPE})
+
+    async def _answer(
+        self, signal: str, headers: Headers, receive: Receive, media: str
+    ) -> Response:
+        try:
+            if self._tokens is not None:
+                self._tokens.check(headers, INGEST)
             return await self._export(signal, headers, receive)
         except ExportRefused as error:
             return _refusal(error, media)
@@ -171,6 +212,8 @@ def _refusal(error: ExportRefused, media: str) -> Response:
     headers: dict[str, str] = {}
     if isinstance(error, Overloaded):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after_s)))
+    if isinstance(error, Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, RequestTooLarge):
         headers["Connection"] = "close"
     body = encode(status_of(error), media)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import socket
+import ssl
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -84,6 +85,7 @@ class HttpServer:
     Args:
         app: ASGI application.
         bound: A bound socket; the server takes it over.
+        tls: Context for TLS, None for plain text.
         header_timeout_s: For the headers of each request.
         shutdown_timeout_s: For requests under way when it stops.
     """
@@ -93,25 +95,25 @@ class HttpServer:
         app: Any,
         bound: socket.socket,
         *,
+        tls: ssl.SSLContext | None = None,
         header_timeout_s: float,
         shutdown_timeout_s: float,
     ) -> None:
         self._bound = bound
-        self._server = _Server(
-            uvicorn.Config(
-                app,
-                http=type(
-                    "TimedProtocol", (_TimedProtocol,), {"header_timeout_s": header_timeout_s}
-                ),
-                ws="none",
-                lifespan="off",
-                access_log=False,
-                log_config=None,
-                server_header=False,
-                timeout_keep_alive=_KEEP_ALIVE_S,
-                timeout_graceful_shutdown=math.ceil(shutdown_timeout_s),
-            )
+        config = uvicorn.Config(
+            app,
+            http=type("TimedProtocol", (_TimedProtocol,), {"header_timeout_s": header_timeout_s}),
+            ws="none",
+            lifespan="off",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=math.ceil(shutdown_timeout_s),
         )
+        config.load()
+        config.ssl = tls
+        self._server = _Server(config)
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> Address:

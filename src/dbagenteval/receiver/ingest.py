@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from dbagenteval.errors import ExportRefused, Overloaded
 from dbagenteval.otlp.decode import JSON, Decoded, decode_json, decode_protobuf
 from dbagenteval.otlp.status import outcome_of
 from dbagenteval.receiver.config import Limits
+from dbagenteval.receiver.metrics import render_metrics
 
 __all__ = ["Accepted", "Ingest", "SpanSink"]
 
@@ -33,6 +34,9 @@ class SpanSink(Protocol):
 
     def problem(self) -> str | None:
         """Say why requests can't be stored at present, None if they can."""
+
+    def gauges(self) -> Mapping[str, float]:
+        """Give figures on its state by metric name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,16 @@ class Ingest:
     def problem(self) -> str | None:
         """Say why the receiver isn't ready, None if it is."""
         return self._sink.problem()
+
+    def metrics(self) -> str:
+        """Render all figures for Prometheus."""
+        gauges = {
+            **self._sink.gauges(),
+            "dbagenteval_receiver_inflight_requests": float(self._inflight_requests),
+            "dbagenteval_receiver_inflight_bytes": float(self._inflight_bytes),
+            "dbagenteval_receiver_ready": float(self.problem() is None),
+        }
+        return render_metrics(self.counts, gauges)
 
     @contextmanager
     def admit(self) -> Iterator[_Admission]:

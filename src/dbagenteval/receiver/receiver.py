@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import ssl
 
 from dbagenteval.receiver.config import Address, ReceiverConfig, bind, check_free
 from dbagenteval.receiver.grpc_server import GrpcServer
@@ -13,6 +15,8 @@ from dbagenteval.receiver.ingest import Ingest, SpanSink
 __all__ = ["Receiver", "check_addresses"]
 
 _log = logging.getLogger(__name__)
+
+_WATCH_INTERVAL_S = 1.0
 
 
 def check_addresses(config: ReceiverConfig) -> None:
@@ -41,6 +45,8 @@ class Receiver:
         self._http: HttpServer | None = None
         self.grpc_address: Address | None = None
         self.http_address: Address | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._tls_stamp = config.tls.stamp() if config.tls is not None else ()
 
     async def start(self) -> None:
         """Listen on all addresses, or on none.
@@ -48,10 +54,12 @@ class Receiver:
         Raises:
             UserError: A port is in use.
         """
+        tls = self._config.tls
+        context = tls.http_context() if tls is not None else None
         bound = bind(self._config.http) if self._config.http is not None else None
         try:
             if self._config.grpc is not None:
-                self._grpc = GrpcServer(self.ingest, self._config.grpc)
+                self._grpc = GrpcServer(self.ingest, self._config.grpc, self._config)
                 self.grpc_address = await self._grpc.start()
         except BaseException:
             if bound is not None:
@@ -61,16 +69,35 @@ class Receiver:
             self._http = HttpServer(
                 HttpApp(self.ingest, self._config),
                 bound,
+                tls=context,
                 header_timeout_s=self._config.limits.header_timeout_s,
                 shutdown_timeout_s=self._config.limits.shutdown_timeout_s,
             )
             self.http_address = await self._http.start()
+        await self._look_after(context)
+        self._watch = asyncio.create_task(self._keep_watch(context))
         _log.info("receiver.started grpc=%s http=%s", self.grpc_address, self.http_address)
 
     async def stop(self) -> None:
         """Stop listening and let exports under way finish."""
+        if self._watch is not None:
+            self._watch.cancel()
         if self._grpc is not None:
             await self._grpc.stop(self._config.limits.shutdown_timeout_s)
         if self._http is not None:
             await self._http.stop()
         _log.info("receiver.stopped")
+
+    async def _keep_watch(self, context: ssl.SSLContext | None) -> None:
+        while True:
+            await asyncio.sleep(_WATCH_INTERVAL_S)
+            await self._look_after(context)
+
+    async def _look_after(self, context: ssl.SSLContext | None) -> None:
+        """Tell the health service how things stand, and follow changed certificates."""
+        if self._grpc is not None:
+            await self._grpc.set_ready(self.ingest.problem() is None)
+        tls = self._config.tls
+        if tls is not None and context is not None and tls.stamp() not in (self._tls_stamp, ()):
+            self._tls_stamp = tls.stamp()
+            tls.reload_into(context)

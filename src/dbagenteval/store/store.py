@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -70,6 +71,8 @@ class Store:
         self._lock = lock
         self._write = write
         self._failure: duckdb.Error | None = None
+        self._added = Applied(spans=0, logs=0, duplicate_spans=0)
+        self._last_commit_s = 0.0
         self._journal: Journal | None = None
         self._applier: threading.Thread | None = None
         if write:
@@ -164,6 +167,21 @@ class Store:
             return f"the database can't commit ({type(self._failure).__name__})"
         return None if self._journal is None else self._journal.problem()
 
+    def gauges(self) -> dict[str, float]:
+        """Give figures on the journal and the writer by metric name."""
+        journal = self._journal
+        return {
+            "dbagenteval_journal_backlog_bytes": float(
+                journal.durable - journal.applied if journal is not None else 0
+            ),
+            "dbagenteval_journal_damaged_records": float(self._reader.damaged_count),
+            "dbagenteval_store_last_commit_seconds": self._last_commit_s,
+            "dbagenteval_store_spans_added": float(self._added.spans),
+            "dbagenteval_store_logs_added": float(self._added.logs),
+            "dbagenteval_store_duplicate_spans": float(self._added.duplicate_spans),
+            "dbagenteval_store_requests_set_aside": float(self._added.set_aside),
+        }
+
     def flush(self) -> None:
         """Wait until all that was acknowledged is stored and can be read."""
         if self._journal is not None:
@@ -188,7 +206,11 @@ class Store:
 
     def _apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
         with self._writing:
-            return self._writer.apply(requests, position)
+            started = time.monotonic()
+            applied = self._writer.apply(requests, position)
+            self._last_commit_s = time.monotonic() - started
+            self._added = _sum(self._added, applied)
+            return applied
 
     def _replay(self) -> int:
         """Store what an earlier owner acknowledged and did not store; give the position."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import math
 import re
 import sys
@@ -25,6 +27,9 @@ def traces_of(folder: Path) -> list[Trace]:
 
 def truths_of(folder: Path) -> list[dict[str, Any]]:
     """Read the ground truth of a capture."""
+    packed = folder / "questions.json.gz"
+    if packed.exists():
+        return list(json.loads(gzip.decompress(packed.read_bytes()))["questions"])
     with (folder / "questions.yaml").open(encoding="utf-8") as file:
         return list(yaml.safe_load(file)["questions"])
 
@@ -142,11 +147,7 @@ def table(folders: list[Path]) -> tuple[str, dict[str, dict[str, list[str]]]]:
 
 if __name__ == "__main__":
     where = Path(sys.argv[1])
-    chosen = (
-        [where]
-        if (where / "questions.yaml").exists()
-        else sorted(folder for folder in where.iterdir() if (folder / "questions.yaml").exists())
-    )
+    chosen = sorted(folder for folder in where.iterdir() if list(folder.glob("questions.*")))
     text, problems = table(chosen)
     print(text)  # noqa: T201 - a script then
     for stack, by_field in problems.items():

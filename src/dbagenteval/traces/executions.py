@@ -16,7 +16,7 @@ from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.messages import ToolCall, ToolResult, after_last_user_text
 from dbagenteval.traces.sqltext import is_catalog_query, normal_sql, sql_in_arguments, sql_in_text
-from dbagenteval.traces.toolkinds import EXECUTE, OTHER, WRITE, tool_kind
+from dbagenteval.traces.toolkinds import EXECUTE, HANDOFF, OTHER, WRITE, tool_kind
 from dbagenteval.traces.turns import Turn
 
 __all__ = ["Use", "find_uses"]
@@ -173,7 +173,20 @@ class _Finder:
 
     def _unclaimed(self, call: ToolCall, sql: str | None, one: Facts) -> Use | None:
         """Find the tool span that a call without a known id led to."""
-        after = [
+        if tool_kind(call.name) == HANDOFF:
+            return next((use for use in self._after(call, one) if use.kind == HANDOFF), None)
+        for use in self._after(call, one):
+            same_tool = use.name == call.name or tool_kind(call.name) == use.kind
+            if sql and same_tool and _same(use.sql, sql):
+                return use
+        for use in self._after(call, one):
+            if use.name == call.name and (use.sql is None or sql is None):
+                return use
+        return None
+
+    def _after(self, call: ToolCall, one: Facts) -> list[Use]:
+        """Give the tool spans after a model call that no call is known to have led to."""
+        return [
             use
             for use in self.uses
             if use.source is not None
@@ -181,17 +194,6 @@ class _Finder:
             and (not use.call_id or not call.id)
             and use.place >= _place(one)
         ]
-        for use in after:
-            if (
-                sql
-                and _same(use.sql, sql)
-                and (use.name == call.name or tool_kind(call.name) == use.kind)
-            ):
-                return use
-        for use in after:
-            if use.name == call.name and (use.sql is None or sql is None):
-                return use
-        return None
 
     def read_results(self) -> None:
         """Add what tool messages say, for uses whose own span doesn't tell it plainly."""

@@ -70,13 +70,23 @@ def missing_content(facts: Iterable[Facts], what: str) -> str:
         only_database = what == "rows" and any(one.role == DB for one in listed)
         return _ROWS if only_database else _NO_MODEL_SPANS
     models = [one for one in speakers if one.role == LLM] or speakers
-    has_content = any(one.inputs or one.outputs for one in models)
+    has_content = any(_has_content(one) for one in models)
     if what == "rows" and has_content:
         return f"no tool result or tool message tells the rows; {_ROWS}"
     hint = _hint(models)
     why = "content capture is off" if not has_content else f"the spans tell of no {what}"
     why = f"{why}: {hint}" if hint else why
     return f"{why}; {_ROWS}" if what == "rows" else why
+
+
+def _has_content(one: Facts) -> bool:
+    """True if any text, argument or result was captured; ids and names alone are no content."""
+    return any(
+        message.text
+        or any(call.arguments is not None for call in message.calls)
+        or any(result.content is not None for result in message.results)
+        for message in [*one.outputs, *one.inputs]
+    )
 
 
 def _hint(models: list[Facts]) -> str:

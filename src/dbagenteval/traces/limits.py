@@ -50,7 +50,7 @@ def _limit(facts: Iterable[Facts]) -> int | None:
     longest, texts = 0, set[str]()
     for one in facts:
         for value in one.node.span.attributes.values():
-            if isinstance(value, str) and len(value) >= longest:
+            if type(value) is str and len(value) >= longest:
                 if len(value) > longest:
                     longest, texts = len(value), set()
                 texts.add(value)

@@ -7,6 +7,7 @@ from typing import Any
 from dbagenteval.traces.conventions.convention import DB, LLM, RETRIEVER
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.executions import Use
+from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.resultrows import read_result
@@ -24,9 +25,8 @@ def looked_up(use: Use, reading: TurnReading) -> StageDraft:
     """Make a retrieve stage: the tables asked about, or those that were listed."""
     one = use.source or use.writer
     draft = draft_of("retrieve", one)
-    for found in reading.turn.facts:
-        if found.role == DB and use.source is not None and use.source.node in found.node.ancestors:
-            draft.nodes.append(found.node)
+    for found in _catalog_spans(use, reading):
+        draft.nodes.append(found.node)
     names = asked_tables(use.arguments)
     for value, is_error in use.results:
         rows, error = read_result(value, is_error, "", reading.limit)
@@ -36,10 +36,29 @@ def looked_up(use: Use, reading: TurnReading) -> StageDraft:
         draft.error = draft.error or span_error(use.source.node.span)
     draft.output = names
     if not names and draft.error is None:
-        draft.note(
-            "output", "not captured", f"neither arguments nor result of {use.name} name tables"
-        )
+        told = [use.arguments, *(value for value, _ in use.results)]
+        if all(value is None for value in told):
+            draft.note("output", "not captured", missing_content(reading.turn.facts, "rows"))
+        else:
+            draft.note("output", "unparseable", f"{use.name} names no tables that can be read")
     return draft
+
+
+def _catalog_spans(use: Use, reading: TurnReading) -> list[Facts]:
+    """Give the database spans below a schema tool, or between its call and the next model call."""
+    spans = [one for one in reading.turn.facts if one.role == DB]
+    if use.source is not None:
+        return [one for one in spans if use.source.node in one.node.ancestors]
+    starts = [one.node.span.start_ns for one in reading.turn.facts if one.role == LLM]
+    until = min((start for start in starts if start >= use.place[0]), default=None)
+    return [
+        one
+        for one in spans
+        if one.sql
+        and is_catalog_query(one.sql)
+        and use.place[0] <= one.node.span.start_ns
+        and (until is None or one.node.span.start_ns < until)
+    ]
 
 
 _LISTED_KEYS = ("name", "table_name", "tablename", "table", "TABLE_NAME", "Name")

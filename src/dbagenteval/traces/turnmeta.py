@@ -11,7 +11,7 @@ from dbagenteval.traces.conventions.convention import AGENT, CHAIN, DB, LLM, MES
 from dbagenteval.traces.conventions.database import dialect_of
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
-from dbagenteval.traces.toolkinds import CHECK
+from dbagenteval.traces.toolkinds import CHECK, FINAL
 from dbagenteval.traces.trace import STAGE_KINDS, Stage
 from dbagenteval.traces.turnreading import TurnReading
 from dbagenteval.traces.turns import Turn
@@ -166,11 +166,14 @@ def _unused(
     """List the spans that no stage was made of, with the reason."""
     used = {id(node) for draft in drafts for node in draft.nodes}
     checks = {id(u.source.node) for u in reading.uses if u.kind == CHECK and u.source is not None}
+    finals = {id(u.source.node) for u in reading.uses if u.kind == FINAL and u.source is not None}
     listed = []
     for one in reading.turn.facts:
         if id(one.node) not in used:
             span = one.node.span
             why = _why(one, question, checks)
+            if id(one.node) in finals:
+                why = "hands the answer over"
             listed.append({"span_id": span.span_id, "name": span.name, "why": why})
     return listed
 

@@ -96,7 +96,7 @@ def quantities_in_digits(text: str, writing: Writing) -> list[Figure]:
     """
     found = [_scientific(match) for match in _SCIENTIFIC.finditer(text)]
     text = blanked(text, found)
-    scales = scales_in(writing.languages)
+    scales = scales_in(writing.languages, writing.region)
     found += _lone_fractions(text)
     before: Figure | None = None
     for match in DIGIT_RUN.finditer(text):

@@ -52,11 +52,13 @@ class Writing:
         languages: Codes, the likeliest first; English when nothing tells.
         decimal: `.` or `,` if `1,234` can be read in one way only, else empty.
         known: False if no word told the language.
+        region: The locale, if one was given: `en_IN` counts in lakhs.
     """
 
     languages: tuple[str, ...]
     decimal: str = ""
     known: bool = True
+    region: str = ""
 
 
 def writing_of(text: str, locale: str | None = None) -> Writing:
@@ -98,4 +100,5 @@ def _writing_in(locale: str) -> Writing:
             f"unknown locale {locale!r}; expected one such as 'de' or 'en_IN'"
         ) from error
     decimal = get_decimal_symbol(known)
-    return Writing((known.language,), decimal if decimal in (".", ",") else "")
+    sign = decimal if decimal in (".", ",") else ""
+    return Writing((known.language,), sign, region=str(known))

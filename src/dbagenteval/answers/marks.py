@@ -48,7 +48,7 @@ _VERSION = re.compile(
 _DOT_GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+")
 # A word with letters and digits glued: S001, ORD-17-9, 205E08, 3f2a-…; the tests of its shape
 # are in `_is_code`.
-_GLUED = re.compile(r"(?<![\w.#-])#?\w+(?:[-_/]\w+)*", re.ASCII)
+_GLUED = re.compile(r"(?<![\w.,'\u2019#-])#?\w+(?:[-_/]\w+)*(?![.,'\u2019]\d)", re.ASCII)
 _LETTERS_FIRST = re.compile(r"[A-Za-z]")
 _DIGITS_THEN_WORD = re.compile(r"(?:\d+(?:[.,]\d+)*)(?:-?[A-Za-z]{1,12})(?:/[A-Za-z]+)?")
 _CURRENCY_FIRST = re.compile(rf"(?:{CURRENCY})\d", re.IGNORECASE)

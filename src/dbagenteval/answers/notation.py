@@ -79,6 +79,8 @@ def _grouped(parts: list[str], separators: list[str]) -> str | None:
     # A narrow blank and a wide one are one separator.
     kinds = {" " if sign in _SPACES else "'" if sign == "\u2019" else sign for sign in separators}
     first, *middle, last = parts
+    if kinds <= {"'", "_"} and len(last) == 3:
+        return "".join(parts)  # they separate nothing but groups
     if len(kinds) > 1 or len(last) != 3 or not 1 <= len(first) <= 3:
         return None
     # "0,123" and "012.345" are no groups.

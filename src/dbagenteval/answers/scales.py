@@ -59,8 +59,8 @@ _ZEROS = re.compile(r"0+")
 
 
 @lru_cache(maxsize=64)
-def scales_in(languages: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
-    """Give the scale words of some languages, English always among them.
+def scales_in(languages: tuple[str, ...], region: str = "") -> dict[str, tuple[int, ...]]:
+    """Give the scale words of some languages and of a region, English always among them.
 
     Returns:
         Case-folded word without its full stop to its factors: `billion` is 10**9 in English
@@ -69,8 +69,8 @@ def scales_in(languages: tuple[str, ...]) -> dict[str, tuple[int, ...]]:
     Source: the compact decimal formats of CLDR, as in Babel.
     """
     found: dict[str, set[int]] = {word: {factor} for word, factor in _ENGLISH.items()}
-    for language in languages:
-        if language == "en":
+    for language in (*languages, region):
+        if language in ("en", ""):
             continue
         words = {**_cldr_scales(language), **_MORE.get(language, {})}
         for word, factor in words.items():

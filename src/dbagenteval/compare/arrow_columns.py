@@ -49,20 +49,27 @@ def _from_rows(
     size = max(512, _SLICE_CELLS // max(1, len(rows[0])))
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
-        shapes = dict.fromkeys(map(tuple, part))
-        in_part = dict.fromkeys(name for shape in shapes for name in shape)
-        names.update(in_part)
         arrays: dict[Any, Any] = {_NO_NAME: pa.nulls(len(part))}
-        for name in in_part:
-            everywhere = len(shapes) == 1 or all(name in shape for shape in shapes)
-            cells = list(map(itemgetter(name), part)) if everywhere else [r.get(name) for r in part]
+        for name, cells in _cells(part).items():
             array = _from_cells(cells)
             if array is None:
                 return None
             arrays[name] = array
+            names[name] = None
         slices.append(arrays)
     columns = [_joined([part.get(name, part[_NO_NAME]) for part in slices]) for name in names]
     return None if any(column is None for column in columns) else (tuple(names), columns)
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Give the cells of each column; a cell that a row lacks is None."""
+    if set(map(len, rows)) == {len(rows[0])}:
+        try:
+            return {name: list(map(itemgetter(name), rows)) for name in rows[0]}
+        except KeyError:  # as many columns, but others
+            pass
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -140,9 +140,9 @@ def _residue(
         if pc.count_distinct(sample).as_py() < len(sample):
             continue
         places = pc.index_in(right, value_set=left, skip_nulls=True)
-        known = places.drop_null()
-        if pc.count_distinct(known).as_py() == len(known):
-            return _residue_by_key(columns, places, known)
+        hits = _hits(places.drop_null(), len(left))
+        if hits.count(1) == len(places) - places.null_count:
+            return _residue_by_key(columns, places, hits)
     return _residue_by_code(columns)
 
 
@@ -165,8 +165,17 @@ def _where(mask: Any) -> list[int]:
     return pc.indices_nonzero(mask).to_pylist()  # type: ignore[no-any-return]
 
 
+def _hits(places: Any, count: int) -> bytearray:
+    """Mark the expected rows that some actual row has as its place."""
+    hits = bytearray(count)
+    buffer = memoryview(places.buffers()[1]).cast("i")
+    for place in buffer[places.offset : places.offset + len(places)]:
+        hits[place] = 1
+    return hits
+
+
 def _residue_by_key(
-    columns: list[tuple[Any, Any]], places: Any, known: Any
+    columns: list[tuple[Any, Any]], places: Any, hits: bytearray
 ) -> tuple[list[int], list[int]]:
     """Cancel rows by a column without repeats: each actual row has its one place."""
     differs = _differing(columns, places)
@@ -176,10 +185,7 @@ def _residue_by_key(
     left = [
         place for place in places.take(pa.array(right, pa.int64())).to_pylist() if place is not None
     ]
-    count = len(columns[0][0])
-    if len(known) < count:
-        hit = pc.is_in(pa.array(range(count), pa.int32()), value_set=known)
-        left += _where(pc.invert(hit))
+    left += [place for place, hit in enumerate(hits) if not hit] if places.null_count else []
     return sorted(left), right
 
 

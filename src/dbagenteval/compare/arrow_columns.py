@@ -90,8 +90,8 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def _combined(column: Any) -> Any:
-    array = column.combine_chunks()
-    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) and array.num_chunks else array
+    """Give a column of a table as one array, without a copy where it is one already."""
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 

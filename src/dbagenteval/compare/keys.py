@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from dbagenteval.compare.cells import Reading
+from dbagenteval.compare.numbers import round_keys
 from dbagenteval.compare.sides import Side
 
 __all__ = ["Context", "PairKeys"]
@@ -80,8 +81,12 @@ class PairKeys:
 
 
 def _keys(column: list[Any], kinds: frozenset[str], reading: Reading) -> list[Hashable]:
-    if kinds <= {"number"} and set(map(type, column)) <= {int, type(None)}:
-        return column
+    if kinds == {"number"}:
+        types = set(map(type, column))
+        if types <= {int, type(None)}:
+            return column
+        if types <= {float, type(None)} and reading.precision is not None:
+            return list(round_keys(column, reading.precision))
     key = reading.key
     if kinds & {"json", "bytes", "other"}:
         return [key(value) for value in column]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
@@ -17,6 +18,9 @@ __all__ = ["BOTH_EMPTY", "pass_notes"]
 
 BOTH_EMPTY = "both results empty"
 _NAMES_SHOWN = 3
+_NOTES_MAX = 4
+_CELLS_MAX = 20_000
+"""Differing cells of a column that are looked at for what they hide."""
 
 
 def pass_notes(
@@ -68,18 +72,21 @@ def _cell_notes(keys: PairKeys, outcome: Outcome, options: RowOptions) -> list[s
     notes: dict[str, str] = {}
     pairs = outcome.matching.pairs if outcome.matching else []
     for i, j in outcome.alignment.pairs.items():
+        context = keys.context(i, j)
         ours, theirs = keys.expected.columns[i], keys.actual.columns[j]
-        exact = Reading(keys.context(i, j), None)
+        exact = Reading(context, None)
+        looked_at = 0
         for one, other in pairs:
             left, right = ours[one], theirs[other]
             if left is right or _is_same(left, right):
                 continue
+            looked_at += 1
             hidden = _hidden(left, right, exact, options)
             if hidden and hidden not in notes:
                 notes[hidden] = f"{hidden} ({_shown(left)} against {_shown(right)})"
-        if len(notes) > 3:
-            break
-    return list(notes.values())
+            if looked_at > _CELLS_MAX or (hidden and context == {"number"}):
+                break
+    return list(notes.values())[:_NOTES_MAX]
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -91,6 +98,9 @@ def _is_same(left: Any, right: Any) -> bool:
 
 def _hidden(left: Any, right: Any, exact: Reading, options: RowOptions) -> str:
     """Name the leniency that makes two different cells equal, or give empty text."""
+    are_floats = isinstance(left, float) and isinstance(right, float)
+    if are_floats and math.isclose(left, right, rel_tol=1e-9):
+        return ""
     one, other = exact.key(left), exact.key(right)
     if one is None and other is None:
         return _hidden_empty(left, right)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import decimal
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -22,6 +22,7 @@ __all__ = [
     "read_number",
     "round_half_up",
     "round_key",
+    "round_keys",
 ]
 
 Number = int | Decimal
@@ -110,6 +111,27 @@ def round_key(value: float | Decimal, precision: int) -> float | Decimal | None:
     if scaled is not None and precision <= 22 and scaled.copy_abs() < _FLOAT_KEYS:
         return int(scaled) / float(10**precision)
     return number
+
+
+def round_keys(column: Sequence[float | None], precision: int) -> list[float | Decimal | None]:
+    """Give `round_key` of a column of floats and None, without a call for each."""
+    if precision > 9:
+        return [None if value is None else round_key(value, precision) for value in column]
+    floor, scale, limit = math.floor, float(10**precision), _FAST_FLOATS
+    keys: list[float | Decimal | None] = []
+    for value in column:
+        if value is None:
+            keys.append(None)
+            continue
+        scaled = value * scale
+        if -limit < scaled < limit:
+            whole = floor(scaled)
+            part = scaled - whole
+            if not 0.4999 < part < 0.5001:
+                keys.append((whole + (part > 0.5)) / scale)
+                continue
+        keys.append(round_key(value, precision))
+    return keys
 
 
 def round_half_up(value: float | Decimal, precision: int) -> Number:

@@ -128,7 +128,7 @@ def test_a_request_that_does_not_decode_is_set_aside(tmp_path: Path) -> None:
 
 def test_a_failed_commit_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the database can't commit, requests stay in the journal and the store says so."""
-    monkeypatch.setattr("dbagenteval.store.store._RETRY_S", 0.02)
+    monkeypatch.setattr("dbagenteval.store.applier._RETRY_S", 0.02)
     failing = threading.Event()
     failing.set()
     reported = threading.Event()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
     from dbagenteval.receiver import ReceiverConfig, TlsFiles
-    from dbagenteval.store import Store
+    from dbagenteval.store import StoreOwner
 
 __all__ = ["command"]
 
@@ -89,14 +90,17 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     Prints its endpoints and `ready`. What it acknowledged is on disk, whatever happens next.
     """
     from dbagenteval.receiver import check_addresses
-    from dbagenteval.store import Store
+    from dbagenteval.store import StoreOwner
 
     os.umask(0o077)
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
     config = _config(options)
     check_addresses(config)
-    with Store.open(store_dir, write=True, create=True) as store:
-        asyncio.run(_serve(store, config))
+    owner = StoreOwner(store_dir, [sys.executable, "-m", "dbagenteval.rpc.store_process"])
+    try:
+        asyncio.run(_serve(owner, config))
+    finally:
+        owner.close()
     return 0
 
 
@@ -137,14 +141,14 @@ def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> 
     return files
 
 
-async def _serve(store: Store, config: ReceiverConfig) -> None:
+async def _serve(owner: StoreOwner, config: ReceiverConfig) -> None:
     from dbagenteval.receiver import Receiver
 
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    receiver = Receiver(store, config)
+    receiver = Receiver(owner, config)
     await receiver.start()
     scheme = "http" if config.tls is None else "https"
     click.echo(f"OTLP/gRPC {scheme}://{receiver.grpc_address}")

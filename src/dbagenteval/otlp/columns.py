@@ -193,13 +193,17 @@ class ColumnBuilder:
     def __init__(self) -> None:
         self._attributes = _AttributeCache()
 
+    def start_batch(self) -> _Batch:
+        """Give empty tables."""
+        return _Batch(self._attributes)
+
     def build(self, requests: Iterable[tuple[str, bytes]]) -> Columns:
         """Build the columns of some requests.
 
         Args:
             requests: Signal (`traces` or `logs`) and protobuf body, in the order of arrival.
         """
-        batch = _Batch(self._attributes)
+        batch = self.start_batch()
         for signal, body in requests:
             if signal == "traces":
                 batch.add_traces(body)
@@ -231,7 +235,8 @@ class _Batch:
         )
         return lists, any(part[4] for part in parts)
 
-    def _resource(self, wire: bytes, schema_url: str) -> tuple[int, str]:
+    def resource(self, wire: bytes, schema_url: str) -> tuple[int, str]:
+        """Give the id and service of a resource; a new one is added to its table."""
         known = self._resources.get((wire, schema_url))
         if known is None:
             resource_id = _content_id(wire, schema_url)
@@ -269,7 +274,8 @@ class _Batch:
             self._resources[wire, schema_url] = known
         return known
 
-    def _scope(self, wire: bytes, schema_url: str) -> int:
+    def scope(self, wire: bytes, schema_url: str) -> int:
+        """Give the id of a scope; a new one is added to its table."""
         known = self._scopes.get((wire, schema_url))
         if known is None:
             known = _content_id(wire, schema_url)
@@ -290,10 +296,11 @@ class _Batch:
         return known
 
     def add_traces(self, body: bytes) -> None:
+        """Add the spans of a request."""
         for of_resource in ShallowTraces.FromString(body).resource_spans:
-            resource = self._resource(of_resource.resource, of_resource.schema_url)
+            resource = self.resource(of_resource.resource, of_resource.schema_url)
             for of_scope in of_resource.scope_spans:
-                scope_id = self._scope(of_scope.scope, of_scope.schema_url)
+                scope_id = self.scope(of_scope.scope, of_scope.schema_url)
                 for span in of_scope.spans:
                     self._add_span(span, *resource, scope_id)
 
@@ -356,10 +363,11 @@ class _Batch:
         )
 
     def add_logs(self, body: bytes) -> None:
+        """Add the log records of a request."""
         for of_resource in ShallowLogs.FromString(body).resource_logs:
-            resource = self._resource(of_resource.resource, of_resource.schema_url)
+            resource = self.resource(of_resource.resource, of_resource.schema_url)
             for of_scope in of_resource.scope_logs:
-                scope_id = self._scope(of_scope.scope, of_scope.schema_url)
+                scope_id = self.scope(of_scope.scope, of_scope.schema_url)
                 for record in of_scope.log_records:
                     self._add_log(record, *resource, scope_id)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-__all__ = ["ShallowLogs", "ShallowTraces"]
+__all__ = ["FlatTraces", "ShallowLogs", "ShallowTraces"]
 
 _Field = descriptor_pb2.FieldDescriptorProto
 _BYTES, _TEXT, _INT32, _UINT32 = (
@@ -20,6 +20,7 @@ _BYTES, _TEXT, _INT32, _UINT32 = (
     _Field.TYPE_INT32,
     _Field.TYPE_UINT32,
 )
+_BOOL, _INT64, _DOUBLE = _Field.TYPE_BOOL, _Field.TYPE_INT64, _Field.TYPE_DOUBLE
 _FIXED32, _FIXED64, _MESSAGE = _Field.TYPE_FIXED32, _Field.TYPE_FIXED64, _Field.TYPE_MESSAGE
 _PACKAGE = "dbagenteval.shallow"
 
@@ -93,7 +94,52 @@ _MESSAGES: dict[str, list[tuple[int, str, Any, bool, str]]] = {
         (3, "schema_url", _TEXT, False, ""),
     ],
     "ShallowLogs": [(1, "resource_logs", _MESSAGE, True, "ResourceLogs")],
+    "AnyValue": [
+        (1, "string_value", _TEXT, False, ""),
+        (2, "bool_value", _BOOL, False, ""),
+        (3, "int_value", _INT64, False, ""),
+        (4, "double_value", _DOUBLE, False, ""),
+        (5, "array_value", _BYTES, False, ""),
+        (6, "kvlist_value", _BYTES, False, ""),
+        (7, "bytes_value", _BYTES, False, ""),
+        (8, "string_value_strindex", _INT32, False, ""),
+    ],
+    "KeyValue": [
+        (1, "key", _TEXT, False, ""),
+        (2, "value", _MESSAGE, False, "AnyValue"),
+        (3, "key_strindex", _INT32, False, ""),
+    ],
 }
+
+
+def _with_attributes(message: str) -> list[tuple[int, str, Any, bool, str]]:
+    return [
+        (number, name, _MESSAGE, True, "KeyValue") if name == "attributes" else field
+        for field in _MESSAGES[message]
+        for number, name in [field[:2]]
+    ]
+
+
+_MESSAGES |= {
+    "FlatEvent": _with_attributes("Event"),
+    "FlatLink": _with_attributes("Link"),
+    "FlatSpan": [
+        (*field[:4], {"Event": "FlatEvent", "Link": "FlatLink"}.get(field[4], field[4]))
+        for field in _with_attributes("Span")
+    ],
+    "FlatScopeSpans": [
+        (1, "scope", _BYTES, False, ""),
+        (2, "spans", _MESSAGE, True, "FlatSpan"),
+        (3, "schema_url", _TEXT, False, ""),
+    ],
+    "FlatResourceSpans": [
+        (1, "resource", _BYTES, False, ""),
+        (2, "scope_spans", _MESSAGE, True, "FlatScopeSpans"),
+        (3, "schema_url", _TEXT, False, ""),
+    ],
+    "FlatTraces": [(1, "resource_spans", _MESSAGE, True, "FlatResourceSpans")],
+}
+_OPTIONAL_FIELDS_OF = "AnyValue"
 
 
 def _build() -> dict[str, Any]:
@@ -111,6 +157,10 @@ def _build() -> dict[str, Any]:
             )
             if type_name:
                 field.type_name = f".{_PACKAGE}.{type_name}"
+            if message_name == _OPTIONAL_FIELDS_OF:  # so that each can be told from its default
+                field.oneof_index = len(message.oneof_decl)
+                field.proto3_optional = True
+                message.oneof_decl.add(name=f"_{name}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)  # type: ignore[no-untyped-call,unused-ignore]
     return {
@@ -122,6 +172,9 @@ def _build() -> dict[str, Any]:
 _classes = _build()
 ShallowTraces: Any = _classes["ShallowTraces"]
 """`ExportTraceServiceRequest` with resource, scope and attributes left as bytes."""
+
+FlatTraces: Any = _classes["FlatTraces"]
+"""The same with attributes, but arrays and maps in them left as bytes: it doesn't recurse."""
 
 ShallowLogs: Any = _classes["ShallowLogs"]
 """`ExportLogsServiceRequest` with resource, scope, body and attributes left as bytes."""

@@ -104,6 +104,7 @@ class Journal:
         self._pending_bytes = 0
         self._closing = False
         self._write_error: str | None = None
+        self._apply_problem: str | None = None
         self._descriptor = -1
         self._segment_start = end
         self.durable = end
@@ -146,8 +147,8 @@ class Journal:
 
     def problem(self) -> str | None:
         """Say why requests are refused at present, None if they are taken."""
-        if self._write_error:
-            return self._write_error
+        if self._write_error or self._apply_problem:
+            return self._write_error or self._apply_problem
         if self.durable - self.applied > self._max_backlog_bytes:
             return "too many requests wait to be stored"
         return None
@@ -161,12 +162,17 @@ class Journal:
         """Note that everything before `position` is stored, and remove segments before it."""
         with self._changed:
             self.applied = position
+            self._apply_problem = None
             current = self._segment_start
             self._changed.notify_all()
         known = segments(self._folder)
         for (start, path), (next_start, _) in itertools.pairwise(known):
             if next_start <= position and start < current:
                 path.unlink(missing_ok=True)
+
+    def mark_failed(self, problem: str) -> None:
+        """Note that storing fails at present."""
+        self._apply_problem = problem
 
     def wait_applied(self, position: int, timeout_s: float | None = None) -> bool:
         """Wait until everything before `position` is stored."""

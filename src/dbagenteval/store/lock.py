@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 
 from dbagenteval.errors import StoreError, StoreLocked
 from dbagenteval.store.layout import Layout
 
 __all__ = ["StoreLock"]
+
+_POLL_S = 0.02
 
 
 class StoreLock:
@@ -17,23 +20,30 @@ class StoreLock:
     Args:
         layout: The store.
         shared: True to read beside other readers, False to own it.
+        wait_s: How long to wait for an owner that is just ending.
 
     Raises:
         StoreLocked: Another process has it.
         StoreError: The lock file can't be opened.
     """
 
-    def __init__(self, layout: Layout, *, shared: bool) -> None:
+    def __init__(self, layout: Layout, *, shared: bool, wait_s: float = 0.0) -> None:
         self._layout = layout
         try:
             self.descriptor = os.open(layout.lock_file, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise StoreError(f"store {layout.root}: can't be opened: {error.strerror}") from error
-        try:
-            self._lock(fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        except StoreLocked:
-            self.release()
-            raise
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                self._lock(fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+            except StoreLocked:
+                if time.monotonic() >= deadline:
+                    self.release()
+                    raise
+                time.sleep(_POLL_S)
+            else:
+                return
 
     def _lock(self, kind: int) -> None:
         try:

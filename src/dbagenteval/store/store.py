@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,10 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import duckdb
-
 from dbagenteval.errors import StoreError
 from dbagenteval.otlp.values import OtelTrace
+from dbagenteval.store.applier import BATCH_BYTES, BATCH_RECORDS, Applier, Feed
 from dbagenteval.store.database import open_database, read_meta
 from dbagenteval.store.journal import Journal, segments
 from dbagenteval.store.layout import Layout
@@ -29,12 +27,6 @@ from dbagenteval.store.writer import POSITION_KEY, Applied, Writer
 __all__ = ["Store", "StoreStats"]
 
 _log = logging.getLogger(__name__)
-
-_BATCH_RECORDS = 512
-_BATCH_BYTES = 64 << 20
-_SMALL_BATCH_BYTES = 16 << 20
-_LINGER_S = 0.2
-_RETRY_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,27 +58,26 @@ class Store:
     Use `Store.open` as a context manager; leaving it stores what the journal still holds.
     """
 
-    def __init__(self, layout: Layout, lock: StoreLock, *, write: bool) -> None:
+    def __init__(self, layout: Layout, lock: StoreLock | None, *, write: bool) -> None:
         self._layout = layout
         self._lock = lock
-        self._write = write
-        self._failure: duckdb.Error | None = None
-        self._added = Applied(spans=0, logs=0, duplicate_spans=0)
-        self._last_commit_s = 0.0
         self._journal: Journal | None = None
-        self._applier: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
+        self._applier: Applier | None = None
         if write:
             self._connection = open_database(layout, write=True)
-            self._start_writing(self._replay())
+            self._applier = self._new_applier()
             return
         if segments(layout.journal) or not layout.database.exists():
             self._connection = open_database(layout, write=True)
-            self._replay()
+            self._applier = self._new_applier()
+            self._applier.replay(cut_torn_tail(layout.journal, self.position))
             self._drop_segments()
-            self._writer.close()
             self._connection.close()
+            self._applier = None
         self._connection = open_database(layout, write=False)
-        lock.share()
+        if lock is not None:
+            lock.share()
 
     @classmethod
     def open(cls, directory: str | Path, *, write: bool, create: bool = False) -> Store:
@@ -112,10 +103,46 @@ class Store:
             layout.create()
         lock = cls._lock_for(layout, write=write)
         try:
-            return cls(layout, lock, write=write)
+            store = cls(layout, lock, write=write)
+            if write:
+                store._start_journal()
         except BaseException:
             lock.release()
             raise
+        return store
+
+    @classmethod
+    def adopt(cls, directory: str | Path) -> Store:
+        """Open a store to write for the process that owns it; see `StoreOwner`.
+
+        Raises:
+            StoreError: It can't be opened.
+        """
+        return cls(Layout(Path(directory)), None, write=True)
+
+    def _new_applier(self) -> Applier:
+        self.position = read_meta(self._connection, POSITION_KEY) or 0
+        reader = JournalReader(
+            self._layout.journal, position=self.position, set_aside=self._layout.set_aside
+        )
+        return Applier(Writer(self._connection, self._layout), reader)
+
+    def _start_journal(self) -> None:
+        """Store what an earlier owner acknowledged and did not store; then take requests."""
+        applier = self._writing()
+        end = cut_torn_tail(self._layout.journal, self.position)
+        applier.replay(end)
+        self._journal = Journal(self._layout.journal, end=end)
+        self._journal.mark_applied(end)
+        self._thread = threading.Thread(
+            target=applier.run, args=(self._journal,), name="applier", daemon=True
+        )
+        self._thread.start()
+
+    def _writing(self) -> Applier:
+        if self._applier is None:
+            raise StoreError(f"store {self._layout.root}: opened for reading")
+        return self._applier
 
     @staticmethod
     def _lock_for(layout: Layout, *, write: bool) -> StoreLock:
@@ -138,13 +165,19 @@ class Store:
         """Store what the journal holds, and give the store back; nothing happens twice."""
         if self._journal is not None:
             self._journal.close()
-        if self._applier is not None:
-            self._applier.join()
+        if self._thread is not None:
+            self._thread.join()
         self._connection.close()
-        if self._journal is not None and self._failure is None:
+        if self._journal is not None and self._writing().failure is None:
             self._drop_segments()
-        self._journal = self._applier = None
-        self._lock.release()
+        self._journal = self._thread = self._applier = None
+        if self._lock is not None:
+            self._lock.release()
+
+    def _drop_segments(self) -> None:
+        """Remove the journal, all of which is stored."""
+        for _, path in segments(self._layout.journal):
+            path.unlink(missing_ok=True)
 
     # Writing
 
@@ -163,29 +196,31 @@ class Store:
 
     def problem(self) -> str | None:
         """Say why requests can't be stored at present, None if they can."""
-        if self._failure is not None:
-            return f"the database can't commit ({type(self._failure).__name__})"
         return None if self._journal is None else self._journal.problem()
-
-    def gauges(self) -> dict[str, float]:
-        """Give figures on the journal and the writer by metric name."""
-        journal = self._journal
-        return {
-            "dbagenteval_journal_backlog_bytes": float(
-                journal.durable - journal.applied if journal is not None else 0
-            ),
-            "dbagenteval_journal_damaged_records": float(self._reader.damaged_count),
-            "dbagenteval_store_last_commit_seconds": self._last_commit_s,
-            "dbagenteval_store_spans_added": float(self._added.spans),
-            "dbagenteval_store_logs_added": float(self._added.logs),
-            "dbagenteval_store_duplicate_spans": float(self._added.duplicate_spans),
-            "dbagenteval_store_requests_set_aside": float(self._added.set_aside),
-        }
 
     def flush(self) -> None:
         """Wait until all that was acknowledged is stored and can be read."""
         if self._journal is not None:
             self._journal.wait_applied(self._journal.durable)
+
+    def follow(self, feed: Feed) -> None:
+        """Store what a journal that another process writes holds, until its feed closes."""
+        self._writing().run(feed)
+
+    def gauges(self) -> dict[str, float]:
+        """Give figures on the journal and the writer by metric name."""
+        applier = self._writing()
+        journal = self._journal
+        backlog = journal.durable - journal.applied if journal is not None else 0
+        return {
+            "dbagenteval_journal_backlog_bytes": float(backlog),
+            "dbagenteval_journal_damaged_records": float(applier.damaged_count),
+            "dbagenteval_store_last_commit_seconds": applier.last_commit_s,
+            "dbagenteval_store_spans_added": float(applier.added.spans),
+            "dbagenteval_store_logs_added": float(applier.added.logs),
+            "dbagenteval_store_duplicate_spans": float(applier.added.duplicate_spans),
+            "dbagenteval_store_requests_set_aside": float(applier.added.set_aside),
+        }
 
     def load(self, requests: Iterable[tuple[str, bytes]]) -> Applied:
         """Store many checked requests without the journal, in batches; for files.
@@ -193,80 +228,15 @@ class Store:
         Returns:
             What was added in all.
         """
-        if not self._write:
-            raise StoreError(f"store {self._layout.root}: opened for reading")
+        applier = self._writing()
         total = Applied(spans=0, logs=0, duplicate_spans=0)
         with ThreadPoolExecutor(1, "load") as pool:
             under_way: Future[Applied] | None = None
             for batch in _batches(requests):  # the next one is decoded while this one is stored
                 if under_way is not None:
-                    total = _sum(total, under_way.result())
-                under_way = pool.submit(self._apply, batch, None)
-            return total if under_way is None else _sum(total, under_way.result())
-
-    def _apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
-        with self._writing:
-            started = time.monotonic()
-            applied = self._writer.apply(requests, position)
-            self._last_commit_s = time.monotonic() - started
-            self._added = _sum(self._added, applied)
-            return applied
-
-    def _replay(self) -> int:
-        """Store what an earlier owner acknowledged and did not store; give the position."""
-        self._writing = threading.Lock()
-        self._writer = Writer(self._connection, self._layout)
-        applied = read_meta(self._connection, POSITION_KEY) or 0
-        end = cut_torn_tail(self._layout.journal, applied)
-        self._reader = JournalReader(
-            self._layout.journal, position=applied, set_aside=self._layout.set_aside
-        )
-        while self._apply_next(end):
-            pass
-        return end
-
-    def _drop_segments(self) -> None:
-        """Remove the journal, all of which is stored."""
-        for _, path in segments(self._layout.journal):
-            path.unlink(missing_ok=True)
-
-    def _apply_next(self, limit: int) -> bool:
-        """Store the next batch of the journal; False if there is none before `limit`."""
-        records = self._reader.read(limit, max_records=_BATCH_RECORDS, max_bytes=_BATCH_BYTES)
-        position = self._reader.position
-        if records:
-            self._apply([(record.signal, record.body) for record in records], position)
-        return bool(records)
-
-    def _start_writing(self, position: int) -> None:
-        self._journal = Journal(self._layout.journal, end=position)
-        self._journal.mark_applied(position)
-        self._applier = threading.Thread(target=self._apply_all, name="applier", daemon=True)
-        self._applier.start()
-
-    def _apply_all(self) -> None:
-        journal = self._journal
-        if journal is None:
-            return
-        while True:
-            journal.wait_beyond(self._reader.position, None)
-            if journal.durable <= self._reader.position:
-                return  # closing, and all is stored
-            if journal.durable - self._reader.position < _SMALL_BATCH_BYTES:
-                journal.wait_beyond(self._reader.position + _SMALL_BATCH_BYTES, _LINGER_S)
-            before = self._reader.position
-            try:
-                self._apply_next(journal.durable)
-            except duckdb.Error as error:
-                self._reader.position = before
-                self._failure = error
-                _log.error("store.commit_failed error=%s", type(error).__name__)
-                if journal.is_closing:
-                    return
-                threading.Event().wait(_RETRY_S)
-            else:
-                self._failure = None
-                journal.mark_applied(self._reader.position)
+                    total += under_way.result()
+                under_way = pool.submit(applier.apply, batch, None)
+            return total if under_way is None else total + under_way.result()
 
     # Reading
 
@@ -330,17 +300,8 @@ def _batches(requests: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, 
     for request in requests:
         batch.append(request)
         size += len(request[1])
-        if len(batch) >= _BATCH_RECORDS or size >= _BATCH_BYTES:
+        if len(batch) >= BATCH_RECORDS or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _sum(left: Applied, right: Applied) -> Applied:
-    return Applied(
-        spans=left.spans + right.spans,
-        logs=left.logs + right.logs,
-        duplicate_spans=left.duplicate_spans + right.duplicate_spans,
-        set_aside=left.set_aside + right.set_aside,
-    )

@@ -36,6 +36,14 @@ class Applied:
     duplicate_spans: int
     set_aside: int = 0
 
+    def __add__(self, other: Applied) -> Applied:
+        return Applied(
+            spans=self.spans + other.spans,
+            logs=self.logs + other.logs,
+            duplicate_spans=self.duplicate_spans + other.duplicate_spans,
+            set_aside=self.set_aside + other.set_aside,
+        )
+
 
 class Writer:
     """Store batches of requests; only one may write to a store.
@@ -49,7 +57,7 @@ class Writer:
         self._connection = connection.cursor()
         self._connection.execute("USE store")
         self._layout = layout
-        self._builder = ColumnBuilder()
+        self._builder = _column_builder()
 
     def close(self) -> None:
         """Give the cursor back."""
@@ -178,3 +186,12 @@ class Writer:
     def _one(self, sql: str) -> tuple[int | None, ...]:
         (row,) = self._connection.execute(sql).fetchall()
         return tuple(row)
+
+
+def _column_builder() -> ColumnBuilder:
+    """Choose the fast builder if its library is there."""
+    try:
+        from dbagenteval.otlp.fast_columns import FastColumnBuilder  # noqa: PLC0415 optional
+    except ImportError:
+        return ColumnBuilder()
+    return FastColumnBuilder()

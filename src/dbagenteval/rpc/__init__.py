@@ -1,0 +1,1 @@
+"""The evaluation service: the process that owns a store serves the others."""

@@ -21,7 +21,17 @@ class Facts:
     `role` is one of the roles in `conventions.convention`, or None for a span that tells nothing.
     """
 
-    __slots__ = ("_inputs", "_outputs", "_tool", "conventions", "node", "role", "sql")
+    __slots__ = (
+        "_answer",
+        "_inputs",
+        "_outputs",
+        "_question",
+        "_tool",
+        "conventions",
+        "node",
+        "role",
+        "sql",
+    )
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -31,6 +41,8 @@ class Facts:
         )
         self.sql = sql_of(attributes)
         self.role = self._role()
+        self._question: Any = _UNREAD
+        self._answer: Any = _UNREAD
         self._inputs: Any = _UNREAD
         self._outputs: Any = _UNREAD
         self._tool: Any = _UNREAD
@@ -47,18 +59,21 @@ class Facts:
     @property
     def question(self) -> Any:
         """Give the question as it was sent, or None."""
-        for convention in self.conventions:
-            value = convention.question(self.node)
-            if value not in (None, ""):
-                return value
-        return None
+        if self._question is _UNREAD:
+            self._question = self._told("question")
+        return self._question
 
     @property
     def answer(self) -> Any:
         """Give the answer as it was sent, or None."""
+        if self._answer is _UNREAD:
+            self._answer = self._told("answer")
+        return self._answer
+
+    def _told(self, field: str) -> Any:
         for convention in self.conventions:
-            value = convention.answer(self.node)
-            if value not in (None, ""):
+            value = getattr(convention, field)(self.node)
+            if value is not None and value != "":
                 return value
         return None
 

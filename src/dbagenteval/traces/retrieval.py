@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dbagenteval.traces.content import text_of
 from dbagenteval.traces.conventions.convention import DB, LLM, RETRIEVER
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.executions import Use
@@ -14,7 +15,7 @@ from dbagenteval.traces.resultrows import read_result
 from dbagenteval.traces.rows import ReadRows
 from dbagenteval.traces.sqltext import catalog_tables, is_catalog_query
 from dbagenteval.traces.toolkinds import SCHEMA, asked_tables
-from dbagenteval.traces.toolresult import unwrap
+from dbagenteval.traces.toolresult import error_in_text, unwrap
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of, place_of
 from dbagenteval.traces.turns import Turn
 
@@ -29,9 +30,12 @@ def looked_up(use: Use, reading: TurnReading) -> StageDraft:
         draft.nodes.append(found.node)
     names = asked_tables(use.arguments)
     for value, is_error in use.results:
+        if names:
+            draft.error = draft.error or _told_error(value, is_error)
+            continue
         rows, error = read_result(value, is_error, "", reading.limit)
         draft.error = draft.error or error
-        names = names or _listed(value, rows)
+        names = _listed(value, rows)
     if use.source is not None:
         draft.error = draft.error or span_error(use.source.node.span)
     draft.output = names
@@ -42,6 +46,14 @@ def looked_up(use: Use, reading: TurnReading) -> StageDraft:
         else:
             draft.note("output", "unparseable", f"{use.name} names no tables that can be read")
     return draft
+
+
+def _told_error(value: Any, is_error: bool | None) -> str | None:
+    """Give the error that a schema tool reports; the schema itself need not be read."""
+    content, error = unwrap(value)
+    if error is None and (is_error or (isinstance(content, str) and error_in_text(content))):
+        return text_of(content)
+    return error
 
 
 def _catalog_spans(use: Use, reading: TurnReading) -> list[Facts]:

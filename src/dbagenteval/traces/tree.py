@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from dbagenteval.otlp import LogRecord, Span
 
@@ -14,15 +15,17 @@ class Node:
 
     `position` counts the nodes of a forest in the order of start time, then tree order, so that
     sorting by it is the same on every run. A span whose parent never arrived is a local root.
+    `memo` keeps what a convention has decoded, so that it is decoded once.
     """
 
-    __slots__ = ("children", "logs", "parent", "position", "span")
+    __slots__ = ("children", "logs", "memo", "parent", "position", "span")
 
     def __init__(self, span: Span) -> None:
         self.span = span
         self.parent: Node | None = None
         self.children: list[Node] = []
         self.logs: list[LogRecord] = []
+        self.memo: Any = None
         self.position = 0
 
     @property

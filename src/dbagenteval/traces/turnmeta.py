@@ -31,15 +31,15 @@ def turn_meta(
         "session_id": _text(turn, "session"),
         "case_id": _attribute(turn, own.CASE_ID),
         "service": _service(head),
-        "services": sorted({name for one in turn.facts if (name := _service(one))}),
+        "services": _services(turn),
         "model": _model(turn),
         "tokens": _tokens(turn),
         "cost": _cost(turn),
-        "dialect": next((d for span in spans if (d := dialect_of(span.attributes))), None),
+        "dialect": _dialect(turn),
         "start_ns": turn.start_ns,
         "end_ns": turn.end_ns,
         "spans": len(spans),
-        "conventions": sorted({c.name for one in turn.facts for c in one.conventions}),
+        "conventions": _conventions(turn),
         "not_observed": _not_observed(drafts, stages, question) + _misspelt(turn),
         "unused": _unused(reading, drafts, question),
     }
@@ -51,6 +51,25 @@ def turn_meta(
 def _service(one: Facts) -> str | None:
     name = one.node.span.resource.get("service.name")
     return str(name) if name else None
+
+
+def _services(turn: Turn) -> list[str]:
+    resources = {id(r := one.node.span.resource): r for one in turn.facts}
+    names = {str(r["service.name"]) for r in resources.values() if r.get("service.name")}
+    return sorted(names)
+
+
+def _conventions(turn: Turn) -> list[str]:
+    spoken = {id(c): c for group in {one.conventions for one in turn.facts} for c in group}
+    return sorted(convention.name for convention in spoken.values())
+
+
+def _dialect(turn: Turn) -> str | None:
+    for one in turn.facts:
+        dialect = dialect_of(one.node.span.attributes) if one.sql else None
+        if dialect is not None:
+            return dialect
+    return None
 
 
 def _attribute(turn: Turn, key: str) -> str | None:
@@ -66,7 +85,7 @@ def _text(turn: Turn, field: str) -> str | None:
         value = one.text(field)
         if value is not None:
             return value
-    for key in ("session.id", "gen_ai.conversation.id"):
+    for key in ("session.id", "gen_ai.conversation.id", "langfuse.session.id"):
         value = _attribute(turn, key)
         if value is not None:
             return value

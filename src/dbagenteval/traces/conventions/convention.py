@@ -50,7 +50,7 @@ def _nothing(_: Node) -> Any:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Convention:
     """One way of writing what an agent does on spans; every reader gives None where it is silent.
 

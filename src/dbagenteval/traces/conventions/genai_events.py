@@ -45,7 +45,15 @@ def _events(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def event_messages(node: Node) -> tuple[list[Message], list[Message]]:
     """Give the messages of a span's events: those that went in and those that came out."""
-    inputs, outputs = [], []
+    if node.memo is None:
+        node.memo = _read_events(node)
+    inputs, outputs = node.memo
+    return inputs, outputs
+
+
+def _read_events(node: Node) -> tuple[list[Message], list[Message]]:
+    inputs: list[Message] = []
+    outputs: list[Message] = []
     for name, body in _events(node):
         if name == CHOICE:
             message = _message(body, "assistant")

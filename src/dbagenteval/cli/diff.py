@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import click
 
+from dbagenteval.cli.abbreviations import CommandWithAbbreviations
+
 __all__ = ["command"]
 
 
 @click.command(
     "diff",
+    cls=CommandWithAbbreviations,
     epilog="Exit codes: 0 nothing got worse, 1 a case that passed fails or is gone, "
     "2 could not run.",
 )

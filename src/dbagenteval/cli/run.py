@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from dbagenteval.cli.abbreviations import CommandWithAbbreviations
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ _NEEDS_EXECUTOR = (
 
 @click.command(
     "run",
+    cls=CommandWithAbbreviations,
     epilog="Exit codes: 0 everything passed, 1 something did not pass, 2 could not run.",
 )
 @click.argument("cases_file", metavar="CASES")
@@ -61,6 +63,8 @@ def command(cases_file: str, **options: Any) -> int:
         result = _run(cases, options)
         _print(result, out, quiet=options["quiet"])
         _save(result, options)
+    if any(card.meta.get("timed_out") for card in result.cards):
+        click.get_current_context().obj["agent_hangs"] = True
     return 0 if result.passed else 1
 
 

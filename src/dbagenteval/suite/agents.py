@@ -34,11 +34,13 @@ class AgentFailed(Exception):
     Args:
         message: For the scorecard.
         may_retry: Another try could go better.
+        is_timeout: The agent may still be running.
     """
 
-    def __init__(self, message: str, *, may_retry: bool = True) -> None:
+    def __init__(self, message: str, *, may_retry: bool = True, is_timeout: bool = False) -> None:
         super().__init__(message)
         self.may_retry = may_retry
+        self.is_timeout = is_timeout
 
     @classmethod
     def raised(cls, error: BaseException) -> AgentFailed:
@@ -49,7 +51,7 @@ class AgentFailed(Exception):
     @classmethod
     def timed_out(cls, seconds: float) -> AgentFailed:
         """Say that the agent did not answer in time."""
-        return cls(f"agent timed out after {seconds:g} s (set by `timeout`)")
+        return cls(f"agent timed out after {seconds:g} s (set by `timeout`)", is_timeout=True)
 
 
 @dataclass

@@ -77,7 +77,7 @@ class InlineCaller:
     def close(self) -> None:
         """Close the loop of an async agent."""
         if self._loop is not None:
-            self._loop.close()
+            _close_loop(self._loop)
 
     def _awaited(self, awaitable: Awaitable[Any], timeout: float) -> Any:
         if self._loop is None:
@@ -165,7 +165,7 @@ class ThreadCaller:
     def close(self) -> None:
         """End the idle thread."""
         if self._helper is not None:
-            self._helper.jobs.put(None)
+            self._helper.end()
 
     def _called(self, ask: Ask, question: str, conversation: Conversation, timeout: float) -> Any:
         if ask.is_async:
@@ -231,7 +231,13 @@ class _Helper:
     def __init__(self) -> None:
         self.jobs: queue.SimpleQueue[Callable[[], Any] | None] = queue.SimpleQueue()
         self.results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="dbagenteval-agent", daemon=True).start()
+        self._thread = threading.Thread(target=self._work, name="dbagenteval-agent", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """End the thread, which has no job."""
+        self.jobs.put(None)
+        self._thread.join(_STUCK_AFTER_S)
 
     def _work(self) -> None:
         while (job := self.jobs.get()) is not None:
@@ -247,15 +253,17 @@ class LoopThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """Give the running loop."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=_run_loop, args=(self._loop,), name="dbagenteval-loop", daemon=True
-                ).start()
+                )
+                self._thread.start()
             return self._loop
 
     def is_stuck(self, loop: asyncio.AbstractEventLoop) -> bool:
@@ -272,14 +280,24 @@ class LoopThread:
     def close(self) -> None:
         """Stop the loop; its thread ends once the loop is free."""
         with self._lock:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._loop.stop)
-                self._loop = None
+            loop, thread, self._loop = self._loop, self._thread, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(2 * _STUCK_AFTER_S)
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-    finally:
-        loop.close()
+    loop.run_forever()
+    _close_loop(loop)
+
+
+def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Close a loop that has stopped; tasks that agents left on it are cancelled first."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=_STUCK_AFTER_S))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()

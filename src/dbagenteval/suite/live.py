@@ -324,6 +324,7 @@ def _run_turn(
     started = time.perf_counter()
     timeout = case.timeout or settings.timeout
     failures: list[str] = []
+    timed_out = False
     while True:
         try:
             answer = caller.call(settings.ask, case.question, conversation, timeout)
@@ -331,25 +332,28 @@ def _run_turn(
             break
         except AgentFailed as failure:
             failures.append(str(failure))
+            timed_out = timed_out or failure.is_timeout
             if failure.may_retry and len(failures) <= settings.retries:
                 continue
             card = _card_of(case, str(failure))
-            card.meta = _facts(started, failures[:-1])
+            card.meta = _facts(started, failures[:-1], timed_out=timed_out)
             return card
-    seconds = _facts(started, failures)
+    facts = _facts(started, failures, timed_out=timed_out)
     conversation.add(case.question, trace)
     try:
         card = try_evaluate(trace, case, settings.rules, settings.judge, settings.execute)
     except SystemExit as error:
         card = _card_of(case, f"evaluation raised SystemExit: {error}")
-    card.meta.update(seconds)
+    card.meta.update(facts)
     if "agent_question" in trace.meta:
         card.meta["agent_question"] = trace.meta["agent_question"]
     return card
 
 
-def _facts(started: float, failures: list[str]) -> dict[str, Any]:
+def _facts(started: float, failures: list[str], *, timed_out: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 3)}
+    if timed_out:
+        facts["timed_out"] = True
     if failures:
         facts["retried_after"] = failures
     return facts

@@ -91,7 +91,9 @@ class Scoring:
         click.echo(_with_trace_id(card, whole=self._whole_cards))
 
     def _print_totals(self, score: Score, gate: Gate) -> None:
-        click.echo(f"\n{render_summary(score.cards.to_dict())}")
+        if not self._whole_cards:
+            click.echo()
+        click.echo(render_summary(score.cards.to_dict()))
         left_out = [
             (score.unmatched.total, "traces match no case", self._unmatched, gate.allow_unmatched),
             (len(score.missing), "cases have no trace", score.missing, gate.allow_missing),

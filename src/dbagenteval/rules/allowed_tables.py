@@ -8,13 +8,14 @@ from typing import ClassVar
 from sqlglot import exp
 
 from dbagenteval.rules.allowed_names import AllowedNames
-from dbagenteval.rules.call_names import call_name, is_row_maker, unseen_reads
+from dbagenteval.rules.call_names import source_call, unseen_reads
 from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.known_functions import known_functions
 from dbagenteval.rules.names import GivenName
 from dbagenteval.rules.queries import Source, Undecided
 from dbagenteval.rules.query_reader import read_queries
 from dbagenteval.rules.sql import Sql
-from dbagenteval.rules.sql_rule import SqlRule
+from dbagenteval.rules.sql_rule import SqlRule, names_of
 from dbagenteval.traces import Trace
 
 __all__ = ["AllowedTables"]
@@ -53,6 +54,7 @@ class AllowedTables(SqlRule):
         from_stage: Name of the stage whose output lists them, in place of `tables`.
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
+        allowed_functions: Functions that the rule doesn't know and that you vouch for; `*` for all.
         attempts: As in `SqlRule`.
 
     Raises:
@@ -68,10 +70,12 @@ class AllowedTables(SqlRule):
         stage: str | None = None,
         dialect: str | None = None,
         *,
+        allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
         super().__init__(stage, dialect, attempts=attempts)
         self._allowed = AllowedNames("tables", tables, from_stage)
+        self._functions = tuple(name.lower() for name in names_of(allowed_functions))
 
     def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
         """Not used: the rule looks at the whole text, see `sql_problem`."""
@@ -82,14 +86,15 @@ class AllowedTables(SqlRule):
         names = self._allowed.names(trace)
         if isinstance(names, str):
             return names
-        return sql.memo(("tables", names), lambda: _find(sql, names))
+        functions = self._functions
+        return sql.memo(("tables", names, functions), lambda: _find(sql, names, functions))
 
 
-def _find(sql: Sql, names: tuple[str, ...]) -> str | None:
+def _find(sql: Sql, names: tuple[str, ...], vouched: tuple[str, ...]) -> str | None:
     given = [GivenName(name) for name in names]
     allowed = {form for name in given for form in name.forms(sql.fold)}
     free = {(sql.fold.table(name, False),) for name in _NO_DATA.get(base_name(sql.dialect), ())}
-    functions = {name.text.casefold() for name in given}
+    functions = {name.text.lower() for name in given} | set(vouched)
     try:
         queries = read_queries(sql)
     except Undecided as reason:
@@ -101,7 +106,7 @@ def _find(sql: Sql, names: tuple[str, ...]) -> str | None:
                 outside |= _outside(sql, source, allowed | free, functions)
     if outside:
         return f"reads table(s) outside the allowed set: {sorted(outside)}"
-    return unseen_reads(sql, functions)
+    return unseen_reads(sql, functions, strict=True)
 
 
 def _outside(
@@ -112,7 +117,10 @@ def _outside(
             return set()
         return {".".join(part.name for part in source.node.parts).lower()}  # type: ignore[attr-defined]
     if source.kind == "function":
-        name = call_name(source.node)
-        if name and name.casefold() not in functions and not is_row_maker(source.node, sql):
-            return {name.lower()}
+        call = source_call(source.node)
+        known = known_functions(base_name(sql.dialect))
+        if call is None or call.names & functions:
+            return set()
+        if call.effect(known) is not None or not call.is_known(known):
+            return {call.name}
     return set()

@@ -1,236 +1,123 @@
-"""Function calls of a statement, and what the rules know of the functions."""
+"""Function calls of a statement, and what the rules know of the functions called."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.known_functions import EFFECTS, READING, KnownFunctions, known_functions
 from dbagenteval.rules.sql import Sql
 
-__all__ = ["call_name", "is_row_maker", "unseen_reads"]
+__all__ = ["Call", "calls", "source_call", "unseen_reads"]
 
-_ROW_MAKERS = frozenset(
-    [
-        "unnest",
-        "explode",
-        "explode_outer",
-        "posexplode",
-        "posexplode_outer",
-        "inline",
-        "inline_outer",
-        "stack",
-        "flatten",
-        "generate_series",
-        "exploding_generate_series",
-        "generate_subscripts",
-        "generate_array",
-        "generate_date_array",
-        "generate_timestamp_array",
-        "range",
-        "sequence",
-        "json_each",
-        "json_tree",
-        "jsonb_each",
-        "json_each_text",
-        "jsonb_each_text",
-        "json_array_elements",
-        "json_array_elements_text",
-        "jsonb_array_elements",
-        "jsonb_array_elements_text",
-        "json_object_keys",
-        "jsonb_object_keys",
-        "json_table",
-        "openjson",
-        "string_split",
-        "string_to_table",
-        "regexp_split_to_table",
-        "regexp_matches",
-        "split_to_table",
-        "strtok_split_to_table",
-        "xmltable",
-        "json_to_recordset",
-        "jsonb_to_recordset",
-        "json_to_record",
-        "jsonb_to_record",
-        "json_populate_record",
-        "json_populate_recordset",
-        "jsonb_populate_record",
-        "jsonb_populate_recordset",
-        "table_from_rows",
-        "generator",
-        "numbers",
-        "numbers_mt",
-        "zeros",
-        "values",
-        "array_join",
-        "repeat_row",
-        "arrayjoin",
-        "series",
-        "pragma_table_info",
-        "pragma_table_xinfo",
-        "pragma_index_list",
-        "pragma_index_info",
-        "pragma_foreign_key_list",
-        "pragma_database_list",
-        "pragma_function_list",
-        "pragma_collation_list",
-        "pragma_table_list",
-        "pragma_index_xinfo",
-        "lateral_flatten",
-        "json_tuple",
-    ]
-)
-
-_READERS = frozenset(
-    [
-        "query",
-        "query_table",
-        "query_to_xml",
-        "query_to_xmlschema",
-        "query_to_xml_and_xmlschema",
-        "table_to_xml",
-        "table_to_xmlschema",
-        "table_to_xml_and_xmlschema",
-        "schema_to_xml",
-        "schema_to_xmlschema",
-        "schema_to_xml_and_xmlschema",
-        "database_to_xml",
-        "database_to_xmlschema",
-        "database_to_xml_and_xmlschema",
-        "cursor_to_xml",
-        "cursor_to_xmlschema",
-        "dblink",
-        "dblink_exec",
-        "dblink_fetch",
-        "dblink_open",
-        "dblink_send_query",
-        "dblink_get_result",
-        "ts_stat",
-        "ts_rewrite",
-        "crosstab",
-        "crosstab2",
-        "crosstab3",
-        "crosstab4",
-        "crosstabn",
-        "connectby",
-        "xpath_table",
-        "pg_read_file",
-        "openquery",
-        "openrowset",
-        "opendatasource",
-        "external_query",
-        "dictget",
-        "dictgetordefault",
-        "dictgetornull",
-        "dicthas",
-        "dictgethierarchy",
-        "dictgetchildren",
-        "joinget",
-        "joingetornull",
-        "remote",
-        "remotesecure",
-        "cluster",
-        "clusterallreplicas",
-        "merge",
-        "mysql",
-        "postgresql",
-        "mongodb",
-        "redis",
-        "sqlite",
-        "odbc",
-        "jdbc",
-        "executable",
-        "file",
-        "url",
-        "s3",
-        "hdfs",
-        "input",
-        "loop",
-        "viewifpermitted",
-        "read_csv",
-        "read_csv_auto",
-        "read_parquet",
-        "parquet_scan",
-        "read_json",
-        "read_json_auto",
-        "read_json_objects",
-        "read_ndjson",
-        "read_ndjson_auto",
-        "read_ndjson_objects",
-        "read_text",
-        "read_blob",
-        "read_xlsx",
-        "sniff_csv",
-        "glob",
-        "sqlite_scan",
-        "sqlite_query",
-        "postgres_scan",
-        "postgres_query",
-        "postgres_scan_pushdown",
-        "mysql_scan",
-        "mysql_query",
-        "iceberg_scan",
-        "delta_scan",
-        "duckdb_scan",
-        "arrow_scan",
-        "arrow_scan_dumb",
-        "pandas_scan",
-        "seq_scan",
-        "result_scan",
-        "vector_search",
-        "table_changes",
-        "read_files",
-        "read_kafka",
-        "read_kinesis",
-        "cloud_files",
-        "identifier",
-        "dbms_xmlgen.getxml",
-        "dbms_xmlgen.getxmltype",
-        "dbms_xmlquery.getxml",
-        "xmltype",
-        "sys_dburigen",
-        "load_file",
-        "bfilename",
-        "lo_get",
-        "loread",
-        "fts5vocab",
-        "dbstat",
-        "sqlite_dbpage",
-    ]
-)
+_BUILTIN_SCHEMAS = ("pg_catalog", "sys", "system", "main", "safe", "information_schema", "standard")
+_NO_CALLS = (exp.And, exp.Or, exp.Xor, exp.Case, exp.If, exp.Cast, exp.Exists, exp.Columns)
 
 
-def call_name(node: exp.Expr) -> str:
-    """Give a function's name as written where the tree keeps it, else the parser's name for it."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call.
+
+    Args:
+        name: As written where the tree keeps that, else the parser's name; lower case, dotted.
+        names: All names it may go by.
+        is_parsed: The parser knows it as a built-in function.
+        is_source: It stands in FROM.
+    """
+
+    name: str
+    names: frozenset[str]
+    is_parsed: bool
+    is_source: bool
+
+    def effect(self, known: KnownFunctions) -> str | None:
+        """Give the section of what it does beyond computing, or None."""
+        for name in sorted(self.names, key=len, reverse=True):
+            if name in known.effects and not (self.is_parsed and name in known.pure):
+                return known.effects[name]
+        return None
+
+    def is_known(self, known: KnownFunctions) -> bool:
+        """True if it is a built-in function that the rules know."""
+        schema, _, last = self.name.rpartition(".")
+        if schema and schema not in _BUILTIN_SCHEMAS:
+            return self.name in known.pure or self.name in known.rows
+        return self.is_parsed or last in known.pure or last in known.rows
+
+
+def calls(sql: Sql) -> list[Call]:
+    """Give all calls of all statements."""
+    return sql.memo("calls", lambda: [_call(node) for node in sql.find(exp.Func) if _is_call(node)])
+
+
+def _is_call(node: exp.Expr) -> bool:
+    return not isinstance(node, _NO_CALLS)
+
+
+def _call(node: exp.Expr) -> Call:
+    is_parsed = not isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc))
+    last = {node.name.lower()} if not is_parsed else {name.lower() for name in _sql_names(node)}
+    written = node.meta.get("name")
+    if is_parsed and isinstance(written, str):
+        last.add(written.lower())
+    prefix = _prefix(node)
+    names = {prefix + name for name in last} | last
+    parent = node.parent
+    return Call(
+        prefix + min(last, key=lambda name: (name.count("_"), name)),
+        frozenset(names),
+        is_parsed,
+        isinstance(parent, (exp.Table, exp.Lateral, exp.From, exp.Join)),
+    )
+
+
+def _sql_names(node: exp.Expr) -> list[str]:
+    return type(node).sql_names() if isinstance(node, exp.Func) else []
+
+
+def _prefix(node: exp.Expr) -> str:
+    """Give the dotted schema or package before a call, with its last dot."""
+    parts: list[str] = []
+    parent = node.parent
+    if isinstance(parent, exp.Table):
+        parts = [part.name for key in ("catalog", "db") if (part := parent.args.get(key))]
+    while isinstance(parent, exp.Dot) and parent.expression is node:
+        left = parent.this
+        parts = [part.name for part in left.find_all(exp.Identifier)] or [left.name]
+        node, parent = parent, parent.parent
+        break
+    return "".join(f"{part.lower()}." for part in parts if part)
+
+
+def source_call(node: exp.Expr) -> Call | None:
+    """Give the call that a FROM item is, or None."""
     inner = node
     while isinstance(inner, (exp.Table, exp.Lateral)) and isinstance(inner.this, exp.Expr):
         inner = inner.this
-    if isinstance(inner, (exp.Anonymous, exp.AnonymousAggFunc)):
-        return inner.name
-    if isinstance(inner, exp.Func):
-        return inner.sql_name().lower()
-    return ""
+    return _call(inner) if isinstance(inner, exp.Func) else None
 
 
-def is_row_maker(node: exp.Expr, sql: Sql) -> bool:
-    """True if a table function only makes rows from its arguments, or tells of the schema."""
-    del sql
-    name = call_name(node).casefold()
-    return not name or name in _ROW_MAKERS
+def unseen_reads(sql: Sql, allowed: Collection[str] = (), *, strict: bool = False) -> str | None:
+    """Name a function that may read tables without the SQL showing which.
 
-
-def unseen_reads(sql: Sql, allowed: Collection[str] = ()) -> str | None:
-    """Name a function that reads tables or other data by a text, so that no rule sees which."""
-    for node in sql.find(exp.Func):
-        names = {call_name(node).casefold()}
-        if isinstance(node.parent, exp.Dot):
-            names.add(node.parent.sql().split("(", 1)[0].casefold())
-        found = sorted((names & _READERS) - set(allowed))
-        if found:
-            return f"calls {found[0]}(), whose reads the rule can't see"
-    for source in (*sql.find(exp.Table), *sql.find(exp.Lateral)):
-        name = call_name(source)
-        if name and not is_row_maker(source, sql) and name.casefold() not in allowed:
-            return f"reads from {name}(), whose rows the rule can't see"
+    Args:
+        sql: The text.
+        allowed: Names of functions that the user vouches for, lower case; `*` for all.
+        strict: Functions that nobody knows count too, not only those known to read.
+    """
+    known = known_functions(base_name(sql.dialect))
+    for call in calls(sql):
+        if call.names & set(allowed):
+            continue
+        effect = call.effect(known)
+        if effect in READING:
+            return f"calls {call.name}(), which {EFFECTS[effect]}: the rule can't see what"
+        if (strict or call.is_source) and "*" not in allowed and not call.is_known(known):
+            return (
+                f"calls {call.name}(), which is no function known of the database and may read "
+                "any table; allowed_functions can vouch for it"
+            )
     return None

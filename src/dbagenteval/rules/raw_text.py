@@ -14,11 +14,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dbagenteval.rules.dialects import base_name
 
-__all__ = ["MAX_NESTING", "nesting_problem", "text_problem", "trim"]
+__all__ = ["MAX_NESTING", "MAX_TOKENS", "inferred_dialect", "nesting", "text_problem", "trim"]
 
 MAX_NESTING = 250
 """Open brackets, CASEs and prefix operators at one place; the parser needs about 3 stack frames
 for each and Python's limit is 1,000."""
+
+MAX_TOKENS = 400_000
+"""About 700 kB of conditions or a list of 200,000 values; parsing them takes 2 to 4 s."""
 
 _MAX_OPEN_JOINS = 12
 """JOINs that still wait for their ON; the parser's time doubles with each."""
@@ -30,9 +33,18 @@ _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060 \t\r\n\f\v"
 _ODD_BLANK = re.compile(
     "[\u0085\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
 )
-_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
-_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
-_PREFIX = (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
+_OPENING = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSING = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+_PREFIX = {TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE}
+_ENDS_JOIN = {TokenType.ON, TokenType.USING}
+_JOIN_STEPS = {
+    TokenType.JOIN: 1,
+    TokenType.ON: -1,
+    TokenType.USING: -1,
+    TokenType.CROSS: -1,
+    TokenType.NATURAL: -1,
+}
+_COUNTED = _OPENING | _CLOSING | _PREFIX | set(_JOIN_STEPS)
 
 
 def trim(sql: str) -> str:
@@ -40,30 +52,33 @@ def trim(sql: str) -> str:
     return sql.strip(_INVISIBLE)
 
 
-def nesting_problem(tokens: list[Token]) -> str | None:
-    """Say whether the statement is nested too deeply, or joins too much, to be parsed safely."""
-    depth = prefix = 0
+def nesting(tokens: list[Token]) -> tuple[int, str | None]:
+    """Give the deepest nesting, and why the statement is too much to be parsed safely, if so."""
+    if len(tokens) > MAX_TOKENS:
+        return 0, f"SQL is too long to analyse ({len(tokens)} tokens, at most {MAX_TOKENS})"
+    depth = deepest = prefix = 0
     joins = [0]
     for token in tokens:
         kind = token.token_type
-        prefix = prefix + 1 if kind in _PREFIX else 0
-        if kind in _OPENING:
+        if kind not in _COUNTED:
+            prefix = 0
+            continue
+        if kind in _PREFIX:
+            prefix += 1
+        elif kind in _OPENING:
             depth += 1
             joins.append(0)
         elif kind in _CLOSING:
             depth -= 1
             joins = joins[:-1] if len(joins) > 1 else joins
-        elif kind is TokenType.JOIN:
-            joins[-1] += 1
-        elif kind in (TokenType.ON, TokenType.USING):
-            joins[-1] = max(joins[-1] - 1, 0)
-        elif kind in (TokenType.CROSS, TokenType.NATURAL):
-            joins[-1] -= 1
-        if depth + prefix > MAX_NESTING:
-            return "SQL is too deeply nested to analyse"
+        else:
+            joins[-1] = max(joins[-1] + _JOIN_STEPS[kind], 0 if kind in _ENDS_JOIN else -1)
+        deepest = max(deepest, depth + prefix)
+        if deepest > MAX_NESTING:
+            return deepest, "SQL is too deeply nested to analyse"
         if joins[-1] > _MAX_OPEN_JOINS:
-            return "has too many JOINs without ON or USING to analyse"
-    return None
+            return deepest, "has too many JOINs without ON or USING to analyse"
+    return deepest, None
 
 
 def text_problem(sql: str, tokens: list[Token], dialect: str | None) -> str | None:
@@ -78,6 +93,21 @@ def text_problem(sql: str, tokens: list[Token], dialect: str | None) -> str | No
         if problem:
             return problem
     return _token_problem(sql, tokens, name)
+
+
+def inferred_dialect(sql: str) -> str | None:
+    """Give the dialect that a text without one must be in, if its marks say so.
+
+    Asked only for texts that the standard's reading refuses. Double quotes beside backticks are
+    left alone: what they mean differs between the databases that take backticks.
+    """
+    if re.search(r"\bSELECT\s+(DISTINCT\s+)?TOP\b", sql, re.IGNORECASE) or re.search(
+        r"\[\w+\]", sql
+    ):
+        return "tsql"
+    if "`" in sql and '"' not in sql:
+        return "bigquery" if re.search(r"`[^`]*\.[^`]*`", sql) else "mysql"
+    return "postgres" if re.search(r"\s!?~\*?\s", sql) else None
 
 
 def _gaps(sql: str, tokens: list[Token]) -> Iterator[str]:

@@ -30,6 +30,7 @@ _CACHED_TEXTS = 1024
 _CACHED_CHARS = 65_536
 """Longer texts are parsed each time: a tree takes about 100 times the text's bytes."""
 
+_MAX_CHARS = 5_000_000
 _MEMO_ENTRIES = 64
 _THREAD_NESTING = 40
 _THREAD_STACK_BYTES = 64 * 1024 * 1024
@@ -42,7 +43,8 @@ class Sql:
 
     Args:
         text: As the agent wrote it.
-        dialect: sqlglot's name, or None for the standard's reading.
+        dialect: sqlglot's name, or None for the standard's reading; then a text that only one
+            family of databases accepts is read as theirs.
     """
 
     def __init__(self, text: str, dialect: str | None) -> None:
@@ -82,18 +84,23 @@ class Sql:
 
     def _read(self) -> str | None:
         dialect = Dialect.get_or_raise(self.dialect)
+        if len(self.text) > _MAX_CHARS:
+            return f"SQL is too long to analyse ({len(self.text)} characters, at most {_MAX_CHARS})"
         if self.text.startswith("```"):
             return "SQL is wrapped in a Markdown code fence; give the statement itself"
         try:
             self.tokens = dialect.tokenize(self.text)
-            problem = raw_text.nesting_problem(self.tokens) or raw_text.text_problem(
-                self.text, self.tokens, self.dialect
-            )
+            depth, problem = raw_text.nesting(self.tokens)
+            problem = problem or raw_text.text_problem(self.text, self.tokens, self.dialect)
             if problem:
                 return problem
-            self.statements = _parse(dialect, self.tokens, self.text)
+            self.statements = _parse(dialect, self.tokens, self.text, depth)
             return _structure_problem(self)
         except SqlglotError as error:
+            inferred = None if self.dialect else raw_text.inferred_dialect(self.text)
+            if inferred is not None:
+                self.dialect, self.fold = inferred, folding(inferred)
+                return self._read()
             return f"SQL does not parse: {_one_line(str(error))}"
         except RecursionError:
             return "SQL is too deeply nested to analyse"
@@ -106,9 +113,9 @@ def _one_line(text: str) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def _parse(dialect: Dialect, tokens: list[Token], text: str) -> list[exp.Expr]:
+def _parse(dialect: Dialect, tokens: list[Token], text: str, depth: int) -> list[exp.Expr]:
     """Parse in this thread, or in one with a big stack when the text is nested."""
-    if _nesting(tokens) <= _THREAD_NESTING:
+    if depth <= _THREAD_NESTING:
         return _statements(dialect, tokens, text)
     outcome: list[list[exp.Expr]] = []
     failure: list[Exception] = []
@@ -138,17 +145,6 @@ def in_big_stack(work: Callable[[], None]) -> None:
 
 
 _STACK_LOCK = threading.Lock()
-
-
-def _nesting(tokens: list[Token]) -> int:
-    depth = deepest = 0
-    for token in tokens:
-        if token.text in ("(", "[", "CASE", "case"):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif token.text in (")", "]", "END", "end"):
-            depth -= 1
-    return deepest
 
 
 def _statements(dialect: Dialect, tokens: list[Token], text: str) -> list[exp.Expr]:

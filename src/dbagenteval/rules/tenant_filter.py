@@ -65,6 +65,8 @@ class TenantFilter(SqlRule):
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
         outer_filter: A filter outside a WITH item counts for the tables inside it.
+        allowed_functions: Functions that the rule doesn't know and that you vouch for: they read no
+            guarded table; `*` for all.
         attempts: As in `SqlRule`.
 
     Raises:
@@ -82,6 +84,7 @@ class TenantFilter(SqlRule):
         dialect: str | None = None,
         *,
         outer_filter: bool = False,
+        allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
         super().__init__(stage, dialect, attempts=attempts)
@@ -91,6 +94,7 @@ class TenantFilter(SqlRule):
         self.values = _values(value)
         self.tables = None if tables is None else tuple(map(GivenName, names_of(tables)))
         self.outer_filter = outer_filter
+        self.functions = tuple(name.lower() for name in names_of(allowed_functions))
 
     def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
         """Not used: the rule looks at the whole text, see `sql_problem`."""
@@ -100,12 +104,12 @@ class TenantFilter(SqlRule):
         """Say which table is not bound, if one is not."""
         del trace
         tables = None if self.tables is None else tuple(name.text for name in self.tables)
-        key = ("tenant", self.column, self.values, tables, self.outer_filter)
+        key = ("tenant", self.column, self.values, tables, self.outer_filter, self.functions)
         return sql.memo(key, lambda: self._find(sql))
 
     def _find(self, sql: Sql) -> str | None:
         pipes = _pipes_problem(sql)
-        unseen = pipes or unseen_reads(sql)
+        unseen = pipes or unseen_reads(sql, self.functions, strict=True)
         if unseen:
             return unseen
         tenants = _Tenants(self.values)

@@ -1,6 +1,6 @@
 """What equals what: the table of docs/comparison.md, both directions."""
 
-# ruff: noqa: DTZ001 - naive times are part of what is tested
+
 
 import math
 from collections import OrderedDict

@@ -24,8 +24,8 @@ words = st.text(min_size=0, max_size=4)
 dates = st.dates()
 stamps = st.datetimes()
 instants = st.datetimes(
-    datetime(2, 1, 1),  # noqa: DTZ001 - hypothesis adds the zone
-    datetime(9998, 1, 1),  # noqa: DTZ001
+    datetime(2, 1, 1),
+    datetime(9998, 1, 1),
     timezones=st.just(timezone.utc),
 )
 COLUMNS = {

@@ -168,22 +168,29 @@ def _common_types(left: Any, right: Any) -> list[Any]:
 
 def signature(column: Any) -> tuple[Any, ...]:
     """Give facts that columns with the same bag of cells share, whatever their number type."""
-    column = _narrowed(column)
     kinds = kinds_of_type(column.type)
-    extremes = pc.min_max(column)
-    ends = (extremes["min"].as_py(), extremes["max"].as_py())
-    return (kinds, column.null_count, repr(ends), _total(column))
+    if kinds == frozenset(("clock",)):
+        return (kinds, column.null_count)
+    column = _narrowed(column)
+    return (kinds, column.null_count, str(pc.min_max(column)), _total(column))
 
 
 def _narrowed(column: Any) -> Any:
-    """Turn numbers without decimals into integers, other decimals into floats."""
+    """Turn numbers without decimals and times into integers, other decimals into floats."""
     types = pa.types
-    if not (types.is_decimal(column.type) or types.is_floating(column.type)):
-        return column
+    if types.is_date(column.type) or types.is_timestamp(column.type):
+        column = _cast(column, pa.timestamp("us"))
+        return column.cast(pa.int64()) if types.is_timestamp(column.type) else column
+    if types.is_decimal(column.type) or types.is_floating(column.type):
+        column = _cast(column, pa.int64())
+    return column.cast(pa.float64()) if types.is_decimal(column.type) else column
+
+
+def _cast(column: Any, target: Any) -> Any:
     try:
-        return column.cast(pa.int64())
+        return column.cast(target)
     except pa.ArrowException:
-        return column.cast(pa.float64()) if types.is_decimal(column.type) else column
+        return column
 
 
 def _total(column: Any) -> Any:

@@ -90,7 +90,10 @@ def plain(value: Any) -> Any:
     if type(value) in _KIND_OF_TYPE:
         return value
     if hasattr(value, "as_py"):
-        return value.as_py()
+        try:
+            return value.as_py()
+        except ValueError:  # finer than a microsecond
+            return value.cast("string").as_py()
     name = type(value).__name__
     if name in ("NaTType", "NAType"):
         return None

@@ -64,15 +64,21 @@ class PairKeys:
         return list(zip(*left, strict=True)), list(zip(*right, strict=True))
 
     def _column(self, side: int, result: Side, index: int, context: Context) -> list[Hashable]:
-        name = (side, index, context)
+        name = (side, index, self._relevant(result, index, context))
         if name not in self._keys:
             self._keys[name] = _keys(
                 result.columns[index], result.kinds[index], Reading(context, self.precision)
             )
         return self._keys[name]
 
+    @staticmethod
+    def _relevant(result: Side, index: int, context: Context) -> Context:
+        """Drop a context that does not matter: only text is read by it."""
+        return context if "text" in result.kinds[index] else frozenset()
+
     def _signature(self, side: int, index: int, context: Context) -> int:
-        name = (side, index, context)
+        result = self.expected if side == 0 else self.actual
+        name = (side, index, self._relevant(result, index, context))
         if name not in self._signatures:
             keys = self.left(index, context) if side == 0 else self.right(index, context)
             # One-tuples hash better than bare ints: hash(-1) == hash(-2).

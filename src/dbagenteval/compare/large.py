@@ -22,7 +22,7 @@ from dbagenteval.compare.arrow_columns import (
 )
 from dbagenteval.compare.names import affinity, contradicts, is_row_number, named_pairs
 from dbagenteval.compare.options import RowOptions
-from dbagenteval.compare.sides import Side
+from dbagenteval.compare.sides import Side, python_cells
 
 __all__ = ["Reduction", "reduce_results"]
 
@@ -220,7 +220,7 @@ def _rest(result: Any, columns: Columns, rows: Sequence[int]) -> Side:
     names, arrays = columns
     if isinstance(result, pa.Table):
         places = pa.array(rows, pa.int64())
-        cells = [array.take(places).to_pylist() for array in arrays]
+        cells = [python_cells(array.take(places)) for array in arrays]
     else:
         cells = [[result[row].get(name) for row in rows] for name in names]
     side = Side(names, cells, len(rows))

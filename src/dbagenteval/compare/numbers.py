@@ -37,8 +37,8 @@ _WIDE = decimal.Context(
 )
 _FLOAT_INTEGERS = 2**53
 """Above this, neighbouring doubles are more than 1 apart."""
-_FLOAT_KEYS = 2**50
-"""Scaled values below this give distinct doubles when divided by the scale."""
+_FLOAT_DIGITS_SAFE = 15
+"""Decimals of fewer digits than this have distinct doubles."""
 _FAST_FLOATS = 2.0**36
 """Scaled floats below this are off by less than 1e-5 after the multiplication."""
 _NOISE = Decimal("1e-9")
@@ -102,15 +102,14 @@ def round_key(value: float | Decimal, precision: int) -> float | Decimal | None:
             part = scaled - whole
             if not 0.4999 < part < 0.5001:
                 return (whole + (part > 0.5)) / float(10**precision)
-    number = round_half_up(value, precision)
+    number = exact_number(value)
     if isinstance(number, int):
         return number
     if not number.is_finite():
         return None if number.is_nan() else number
-    scaled = number.scaleb(precision, context=_WIDE) if number.adjusted() < 20 else None
-    if scaled is not None and precision <= 22 and scaled.copy_abs() < _FLOAT_KEYS:
-        return int(scaled) / float(10**precision)
-    return number
+    if number.adjusted() + precision < _FLOAT_DIGITS_SAFE and precision <= 22:
+        return float(number.quantize(_unit(precision), context=_WIDE))
+    return round_half_up(number, precision)
 
 
 def round_keys(column: Sequence[float | None], precision: int) -> list[float | Decimal | None]:

@@ -9,9 +9,17 @@ from typing import Any
 
 from dbagenteval.compare.cells import kinds_of, plain
 
-__all__ = ["Side"]
+__all__ = ["Side", "python_cells"]
 
 _PLAIN_KINDS = frozenset(("bool", "number", "text", "stamp", "clock", "bytes", "uuid", "json"))
+
+
+def python_cells(column: Any) -> list[Any]:
+    """Turn an Arrow column into Python values; times finer than Python's become ISO text."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except ValueError:
+        return column.cast("string").to_pylist()  # type: ignore[no-any-return]
 
 
 @dataclass(slots=True)
@@ -62,7 +70,7 @@ class Side:
     @classmethod
     def from_table(cls, table: Any) -> Side:
         """Turn a `pyarrow.Table` into columns of Python values."""
-        columns = [column.to_pylist() for column in table.columns]
+        columns = [python_cells(column) for column in table.columns]
         return cls(tuple(table.column_names), columns, table.num_rows)
 
     def row(self, index: int) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.guide.blocks import Block, block, blocks
 
 from dbagenteval import Case, Scorecard, SuiteResult, Trace, check_question, evaluate, load_cases
+from tests.guide.blocks import Block, block, blocks
 
 REPOSITORY = Path(__file__).parents[2]
 QUESTION = "How many orders are delivered?"
@@ -96,8 +96,8 @@ def test_following_the_guide_gives_the_output_that_it_shows(tmp_path: Path) -> N
             with (tmp_path / "shop.py").open("a") as file:
                 file.write(f"\n\ndef call_my_llm(prompt):\n    return '{REPLY}'\n")
         reader.follow(each)
-    assert reader.steps.count("compared") == 7
-    assert len(reader.steps) - reader.steps.count("compared") == 10
+    assert reader.steps.count("compared") == 9
+    assert len(reader.steps) - reader.steps.count("compared") == 12
 
 
 def test_the_judge_of_the_guide_adds_its_three_checks(tmp_path: Path) -> None:

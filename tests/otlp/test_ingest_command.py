@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.store.requests import logs_request, traces_request
 
 from dbagenteval.cli.main import main
 from dbagenteval.store import Store
+from tests.store.requests import logs_request, traces_request
 
 DATA = Path(__file__).parent / "data"
 
@@ -152,7 +152,7 @@ def test_a_cut_protobuf_file_loads_up_to_the_cut(
         b"\x00" * 100,
         b"\xff" * 100,
         b"\x1f\x8bnot gzip",
-        gzip.compress(LINES)[:-40],
+        gzip.compress(LINES, mtime=0)[:-40],
         b"\x28\xb5\x2f\xfdnot zstd",
         b'{"resourceSpans": "x"}',
         b'{"resource_spans": []}',

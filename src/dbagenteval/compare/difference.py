@@ -97,6 +97,8 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
 
 
 def _cell_reason(left: Any, right: Any, one: Any, other: Any) -> str:

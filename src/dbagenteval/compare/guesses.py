@@ -122,8 +122,8 @@ def _unfiltered(difference: Difference) -> str:
 
 
 _AGGREGATES: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
-    ("sum", math.fsum),
-    ("average", lambda values: math.fsum(values) / len(values)),
+    ("sum", sum),
+    ("average", lambda values: sum(values) / len(values)),
     ("minimum", min),
     ("maximum", max),
     ("count", lambda values: float(len(values))),

@@ -9,6 +9,7 @@ on each connection.
 from __future__ import annotations
 
 import argparse
+import base64
 import gzip
 import http.client
 import json
@@ -21,11 +22,47 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
+from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 METHOD = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 SPANS_PER_REQUEST = 512
-WORDS = ["revenue", "region", "quarter", "orders", "customers", "churned", "segment", "enterprise", "monthly", "growth", "invoice", "payment", "pending", "shipped", "warehouse", "supplier", "inventory", "filter", "tenant", "between", "group", "descending", "schema", "query", "joins", "tables", "foreign", "key", "aggregates", "increase", "seasonal", "excluding", "internal", "rows"]
+WORDS = [
+    "revenue",
+    "region",
+    "quarter",
+    "orders",
+    "customers",
+    "churned",
+    "segment",
+    "enterprise",
+    "monthly",
+    "growth",
+    "invoice",
+    "payment",
+    "pending",
+    "shipped",
+    "warehouse",
+    "supplier",
+    "inventory",
+    "filter",
+    "tenant",
+    "between",
+    "group",
+    "descending",
+    "schema",
+    "query",
+    "joins",
+    "tables",
+    "foreign",
+    "key",
+    "aggregates",
+    "increase",
+    "seasonal",
+    "excluding",
+    "internal",
+    "rows",
+]
 MODELS = ["gpt-4o-2024-08-06", "claude-sonnet-4-5", "gemini-2.5-pro", "llama-3.3-70b"]
 SALT = b"\xf0\x9f\xe1\xa7\xd3\xb5\xc9\x8b"
 """Every trace id starts with it; replacing it in a body gives new traces."""
@@ -134,10 +171,6 @@ def put(target: Any, attributes: list[tuple[str, Any]]) -> None:
 
 
 def as_json(body: bytes) -> bytes:
-    import base64
-
-    from google.protobuf.json_format import MessageToDict
-
     message = ExportTraceServiceRequest.FromString(body)
     document = MessageToDict(message, use_integers_for_enums=True)
     for of_resource in document["resourceSpans"]:

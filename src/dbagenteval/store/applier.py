@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
 from typing import Protocol
 
 import duckdb
@@ -18,8 +17,8 @@ __all__ = ["Applier", "Feed"]
 _log = logging.getLogger(__name__)
 
 BATCH_RECORDS = 4096
-BATCH_BYTES = 80 << 20
-"""About 32,000 spans of an agent: some whole row groups, so that few are written twice."""
+BATCH_BYTES = 64 << 20
+"""About 26,000 spans of an agent: some whole row groups, so that few are written twice."""
 
 _LINGER_S = 0.25
 _RETRY_S = 1.0
@@ -67,7 +66,7 @@ class Applier:
         """How many parts of the journal were damaged."""
         return self._reader.damaged_count
 
-    def apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
+    def apply(self, requests: list[tuple[str, bytes]], position: int | None) -> Applied:
         """Store one batch; see `Writer.apply`."""
         with self._writing:
             started = time.monotonic()
@@ -112,6 +111,9 @@ class Applier:
         """Store the next batch; False if there is none before `limit`."""
         records = self._reader.read(limit, max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES)
         position = self._reader.position
-        if records:
-            self.apply([(record.signal, record.body) for record in records], position)
-        return bool(records)
+        requests = [(record.signal, record.body) for record in records]
+        records.clear()
+        found = bool(requests)
+        if found:
+            self.apply(requests, position)
+        return found

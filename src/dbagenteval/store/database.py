@@ -26,7 +26,7 @@ _FORMAT_KEY = "format"
 
 
 def open_database(
-    layout: Layout, *, write: bool, memory_limit: str = "256MB", threads: int = 2
+    layout: Layout, *, write: bool, memory_limit: str = "192MB", threads: int = 2
 ) -> duckdb.DuckDBPyConnection:
     """Open the file of a store, and make its tables when they are missing.
 

@@ -63,11 +63,12 @@ class Writer:
         """Give the cursor back."""
         self._connection.close()
 
-    def apply(self, requests: Sequence[tuple[str, bytes]], position: int | None) -> Applied:
+    def apply(self, requests: list[tuple[str, bytes]], position: int | None) -> Applied:
         """Store some requests in one transaction.
 
         Args:
-            requests: Signal and checked protobuf body, in the order of arrival.
+            requests: Signal and checked protobuf body, in the order of arrival. The list is
+                emptied once they are stored or decoded, since they take as much room again.
             position: Where the journal stands after them; None if they don't come from it.
 
         Raises:
@@ -81,7 +82,12 @@ class Writer:
             requests, columns = readable, self._builder.build(readable)
         self._connection.begin()
         try:
-            applied = self._insert(columns, requests, set_aside)
+            repeated = self._repeated_log_requests(requests)
+            if repeated:
+                kept = [request for index, request in enumerate(requests) if index not in repeated]
+                columns = self._builder.build(kept)
+            requests.clear()
+            applied = self._insert(columns, set_aside)
             if position is not None:
                 write_meta(self._connection, POSITION_KEY, position)
             self._connection.commit()
@@ -102,13 +108,7 @@ class Writer:
             return False
         return True
 
-    def _insert(
-        self, columns: Columns, requests: Sequence[tuple[str, bytes]], set_aside: int
-    ) -> Applied:
-        repeated = self._repeated_log_requests(requests)
-        if repeated:
-            kept = [request for index, request in enumerate(requests) if index not in repeated]
-            columns = self._builder.build(kept)
+    def _insert(self, columns: Columns, set_aside: int) -> Applied:
         tables = dict(columns.tables)
         offered = tables["spans"].num_rows
         try:

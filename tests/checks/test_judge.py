@@ -102,6 +102,15 @@ def test_what_there_is_nothing_to_judge(
     assert [(result.status, result.detail) for result in results] == [faithful, relevant]
 
 
+def test_a_mistyped_answer_stage_fails() -> None:
+    """Unless there is no answer at all."""
+    result = Relevant(Recorder(), stage="answr").run(ANSWERED, Case("q"))
+    assert (result.stage, result.status) == ("answr", "fail")
+    assert result.detail == "stage 'answr' is not in the trace (found ['answer'])"
+    silent = Trace.simple("q", rows=[])
+    assert Relevant(Recorder(), stage="answr").run(silent, Case("q")).status == "skip"
+
+
 def test_hidden_rows_are_no_reason_to_judge() -> None:
     """A trace from spans whose rows were masked."""
     trace = Trace(

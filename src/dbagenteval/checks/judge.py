@@ -68,8 +68,12 @@ class JudgeCheck(Check):
             TypeError: The judge returned something else than text.
             ValueError: The reply holds no verdict.
         """
+        found = [stage.name for stage in trace.stages if stage.kind == "answer"]
         stage = trace.last_of("answer") if self.stage is None else trace.stage(self.stage)
         name = stage.name if stage is not None else self.stage or "answer"
+        if stage is None and found:
+            detail = f"stage {self.stage!r} is not in the trace (found {found})"
+            return self.result(name, FAIL, detail)
         hidden = why_hidden(trace, stage, "output", "answer")
         if hidden:
             return self.result(name, SKIP, hidden, reason=NOT_OBSERVED)

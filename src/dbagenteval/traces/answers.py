@@ -11,10 +11,10 @@ from dbagenteval.traces.conventions.convention import AGENT, CHAIN, LLM, MESSAGE
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.hints import missing_content
+from dbagenteval.traces.hints import masked_content, missing_content
 from dbagenteval.traces.messages import last_user_text
 from dbagenteval.traces.spoken import answer_text, clean_question, question_text
-from dbagenteval.traces.sqltext import sql_in_text
+from dbagenteval.traces.sqltext import normal_sql, sql_in_text
 from dbagenteval.traces.toolkinds import CHECK, EXECUTE, FINAL, OTHER
 from dbagenteval.traces.turnreading import TurnReading
 
@@ -60,7 +60,7 @@ def read_question(reading: TurnReading) -> Question:
 def _is_hidden(raw: Any, reading: TurnReading, hidden: list[tuple[str, str]]) -> bool:
     """True if a value is masked or cut; what hid it is noted, and a whole one may be elsewhere."""
     if is_masked(raw):
-        hidden.append(("masked", f"masked: {raw}"))
+        hidden.append(("masked", masked_content(raw)))
     elif isinstance(raw, str) and reading.limit.cuts(raw):
         hidden.append(("cut", reading.limit.why))
     elif _is_broken(raw):
@@ -138,7 +138,7 @@ def _from_tellers(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageD
         if raw is None or _is_hidden(raw, reading, hidden):
             continue
         text = answer_text(raw)
-        if text:
+        if text and not _is_own_sql(text, reading):
             draft = _made(one, text)
             model = _last_model(reading)
             if model is not None and any(m.text.strip() == text for m in model.outputs):
@@ -148,6 +148,15 @@ def _from_tellers(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageD
                 draft.implied = True  # the head's time is that of the whole turn
             return draft
     return None
+
+
+def _is_own_sql(text: str, reading: TurnReading) -> bool:
+    """True for a statement of the turn: what a pipeline gives besides its answer."""
+    wanted = normal_sql(text)
+    return any(
+        draft.kind == "generate" and draft.output and normal_sql(str(draft.output)) == wanted
+        for draft in reading.drafts
+    )
 
 
 def _is_nested_agent(one: Facts, reading: TurnReading) -> bool:
@@ -216,7 +225,7 @@ def _from_last_model(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
         return None
     text = answer_text(texts[-1]) or ""
     if is_masked(text):
-        hidden.append(("masked", f"masked: {text}"))
+        hidden.append(("masked", masked_content(text)))
         return None
     if not text or sql_in_text(text) == text:
         return None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from dbagenteval.traces.conventions.convention import AGENT, DB, LLM, MESSAGE, TOOL
 from dbagenteval.traces.facts import Facts
 
-__all__ = ["missing_content"]
+__all__ = ["masked_content", "missing_content"]
 
 _MESSAGE_CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ROWS = (
@@ -74,9 +75,22 @@ def missing_content(facts: Iterable[Facts], what: str) -> str:
     if what == "rows" and has_content:
         return f"no tool result or tool message tells the rows; {_ROWS}"
     hint = _hint(models)
+    has_database = any(one.role == DB for one in listed)
     why = "content capture is off" if not has_content else f"the spans tell of no {what}"
     why = f"{why}: {hint}" if hint else why
-    return f"{why}; {_ROWS}" if what == "rows" else why
+    if what != "rows":
+        return why
+    return f"{why}; {_ROWS}" if has_database else f"{why}; or score with --replay-sql"
+
+
+def masked_content(value: Any) -> str:
+    """Say what masked a value and what to change."""
+    if value == "__REDACTED__":
+        return (
+            "masked by OpenInference: unset OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS "
+            "and the like"
+        )
+    return f"masked ({str(value)[:40]}) by a redaction between the agent and here"
 
 
 def _has_content(one: Facts) -> bool:

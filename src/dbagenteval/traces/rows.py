@@ -76,7 +76,7 @@ def read_rows(value: Any, sql: str = "") -> ReadRows:
 def _from_text(text: str, sql: str) -> ReadRows:
     stripped = text.strip()
     if is_masked(stripped):
-        return ReadRows(None, "masked", f"the rows are masked: {stripped}")
+        return ReadRows(None, "masked", stripped)
     if not stripped or _EMPTY.match(stripped):
         return ReadRows([], "empty")
     # orjson gives big numbers as floats, which loses digits that a comparison needs.

@@ -58,6 +58,8 @@ _ANSWER_KEYS = (
     "replies",
 )
 _ANSWER_WRAPPERS = ("outputs", "output", "return_values", "data", "result", "prediction", "llm")
+# A lone text under one of these is a step's, not the user's or the agent's.
+_NOT_SPOKEN = frozenset({"sql", "query", "sql_query", "rows", "results", "error", "plan", "schema"})
 _PREFIXES = re.compile(r"^(?:New task:\s*\n|Current Task:\s*|assistant:\s+)")
 _DSPY = re.compile(
     r"\[\[ ## (?:question|query|input) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\n\n|\Z)",
@@ -108,11 +110,13 @@ def _wrapped(
 ) -> str | None:
     """Look into known wrappings, then into any values, as pipelines name their components."""
     if len(value) == 1:
-        (only,) = value.values()
-        if isinstance(only, str) and only.strip():
+        ((key, only),) = value.items()
+        if isinstance(only, str) and only.strip() and key not in _NOT_SPOKEN:
             return read(only, depth + 1)
     known = [value[key] for key in wrappers if isinstance(value.get(key), (dict, list))]
     others = [held for held in value.values() if isinstance(held, dict)]
+    if read is answer_text:
+        others.reverse()  # the component that answers comes last
     return next((found for held in known + others if (found := read(held, depth + 1))), None)
 
 

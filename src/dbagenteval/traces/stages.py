@@ -11,7 +11,8 @@ from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.executions import Use, find_uses
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.hints import missing_content
+from dbagenteval.traces.handedon import with_unseen_executions
+from dbagenteval.traces.hints import masked_content, missing_content
 from dbagenteval.traces.nodes import NodeStep, find_node_steps
 from dbagenteval.traces.resultrows import Outcome, outcome_of, read_result
 from dbagenteval.traces.retrieval import looked_up, retrieved
@@ -40,12 +41,17 @@ def read_stages(turn: Turn) -> TurnReading:
     reading.uses = find_uses(rest, reading.limit)
     reading.steps = find_node_steps(rest)
     observed = _from_uses(reading, ran) + _from_steps(reading) + _from_models(rest, placed, reading)
+    observed = with_unseen_executions(sorted(observed, key=_by_place), reading)
     observed += retrieved(rest, reading)
     kinds = {one.node.span.attributes[own.STAGE] for one in reading.tagged}
     placed += [(place, draft) for place, draft in observed if not _is_tagged_already(draft, kinds)]
-    placed.sort(key=lambda pair: pair[0])
+    placed.sort(key=_by_place)
     reading.drafts = _without_known_sql([draft for _, draft in placed])
     return reading
+
+
+def _by_place(pair: tuple[tuple[int, int], StageDraft]) -> tuple[int, int]:
+    return pair[0]
 
 
 def _is_tagged_already(draft: StageDraft, kinds: set[Any]) -> bool:
@@ -89,7 +95,7 @@ def _generated(use: Use, reading: TurnReading) -> StageDraft:
 
 def _missing_sql(use: Use, reading: TurnReading) -> tuple[str, str]:
     if is_masked(use.arguments):
-        return "masked", f"the arguments of {use.name} are masked"
+        return "masked", masked_content(use.arguments)
     if reading.limit.cuts(use.arguments):
         return "cut", reading.limit.why
     if use.arguments is not None:
@@ -119,6 +125,8 @@ def _put_rows(draft: StageDraft, outcome: Outcome, reading: TurnReading) -> None
     if outcome.error is not None or read.state in ("present", "empty"):
         return
     why = read.why
+    if read.state == "masked":
+        why = masked_content(why)
     if read.state == "not captured":
         why = missing_content(reading.turn.facts, "rows")
     draft.note("rows", read.state, why)
@@ -242,6 +250,7 @@ def _from_models(rest: Turn, tagged: Placed, reading: TurnReading) -> Placed:
     known |= {normal_sql(step.sql) for step in reading.steps if step.sql}
     known |= {normal_sql(str(draft.output)) for _, draft in tagged if draft.kind == "generate"}
     placed: Placed = []
+    last = next((one for one in reversed(rest.facts) if one.role == LLM), None)
     for one in rest.facts:
         if one.role != LLM or _is_in_check(one, reading):
             continue
@@ -249,7 +258,9 @@ def _from_models(rest: Turn, tagged: Placed, reading: TurnReading) -> Placed:
             sql = sql_in_text(message.text) if message.text and not message.calls else None
             if sql and normal_sql(sql) not in known:
                 known.add(normal_sql(sql))
-                placed.append((place_of(one), draft_of("generate", one, output=sql)))
+                draft = draft_of("generate", one, output=sql)
+                draft.is_said = one is last and sql != message.text.strip()
+                placed.append((place_of(one), draft))
     return placed
 
 

@@ -65,14 +65,16 @@ class Facts:
     """What holds for every row that matters.
 
     Args:
-        pairs: Columns with equal values, none of them NULL.
-        domains: The only values a column has, NULL not among them.
+        pairs: Columns with equal values where they are not NULL.
+        domains: The only values a column has where it is not NULL.
+        sure: Columns that are not NULL.
         present: Sources that have a row, i.e. an outer join did not fill them with NULLs.
         never: No row fulfils the predicate.
     """
 
     pairs: list[tuple[Term, Term]] = field(default_factory=list)
     domains: dict[Term, Domain] = field(default_factory=dict)
+    sure: set[Term] = field(default_factory=set)
     present: set[Source | Query] = field(default_factory=set)
     never: bool = False
 
@@ -83,27 +85,35 @@ class Facts:
 
     def copy(self) -> Facts:
         """Give an independent copy."""
-        return Facts(list(self.pairs), dict(self.domains), set(self.present), self.never)
+        return Facts(
+            list(self.pairs), dict(self.domains), set(self.sure), set(self.present), self.never
+        )
 
     def add(self, other: Facts) -> None:
         """Take over what also holds."""
         self.pairs.extend(other.pairs)
         for term, domain in other.domains.items():
-            self.limit(term, domain)
+            self.narrow(term, domain)
+        self.sure |= other.sure
         self.present |= other.present
         self.never = self.never or other.never
 
-    def limit(self, term: Term, domain: Domain) -> None:
-        """Note that a column has only these values."""
+    def narrow(self, term: Term, domain: Domain) -> None:
+        """Note that a column has only these values where it is not NULL."""
         before = self.domains.get(term)
-        domain = domain if before is None else meet(before, domain)
-        self.domains[term] = domain
+        self.domains[term] = domain if before is None else meet(before, domain)
+        self.never = self.never or (not self.domains[term] and term in self.sure)
+
+    def limit(self, term: Term, domain: Domain) -> None:
+        """Note that a column has one of these values."""
+        self.sure.add(term)
         self.present.add(term[0])
-        self.never = self.never or not domain
+        self.narrow(term, domain)
 
     def equate(self, one: Term, other: Term) -> None:
         """Note that two columns are equal and not NULL."""
         self.pairs.append((one, other))
+        self.sure |= {one, other}
         self.present |= {one[0], other[0]}
 
     def either(self, other: Facts) -> Facts:
@@ -113,7 +123,7 @@ class Facts:
         if other.never:
             return self
         mine, theirs = Classes(self), Classes(other)
-        found = Facts(present=self.present & other.present)
+        found = Facts(sure=self.sure & other.sure, present=self.present & other.present)
         for term in mine.terms & theirs.terms:
             one, two = mine.domain(term), theirs.domain(term)
             if one is not None and two is not None:
@@ -153,7 +163,7 @@ class Classes:
                 domain = known if domain is None else meet(domain, known)
             self._class[term] = whole
         if domain is not None:
-            self.never = self.never or not domain
+            self.never = self.never or (not domain and not group.isdisjoint(facts.sure))
             for term in group:
                 self._domain[term] = domain
 

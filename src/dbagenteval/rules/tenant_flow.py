@@ -71,7 +71,8 @@ class TenantFlow:
         Raises:
             Undecided: A form that can't be analysed.
         """
-        self.commit(self.relation(query).atoms)
+        top = [replace(atom, terms=frozenset()) for atom in self.relation(query).atoms]
+        self.commit(top)
 
     def relation(self, query: Query) -> Relation:
         """Analyse one query."""
@@ -102,21 +103,21 @@ class TenantFlow:
     def _mixed(self, relation: Relation) -> Relation:
         """The rows depend on one another: only what is fixed further out row by row remains."""
         atoms = [replace(atom, columns=frozenset()) for atom in relation.atoms]
-        return Relation(relation.columns, self.commit(atoms))
+        return Relation(relation.columns, atoms)
 
     def _set_operation(self, query: Query) -> Relation:
         arms = [self.relation(arm) for arm in query.arms]
-        unions = [isinstance(operator, exp.Union) for operator in query.operators]
+        kinds = [type(operator).__name__.lower() for operator in query.operators]
         by_name = any(operator.args.get("by_name") for operator in query.operators)
-        found = set_operation(arms, unions, by_name=by_name)
+        found = set_operation(arms, kinds, self.admits, by_name=by_name)
         for subquery in query.subqueries:
-            found.atoms += self.commit(self.relation(subquery.query).atoms)
+            found.atoms += self._mixed(self.relation(subquery.query)).atoms
         return found
 
     def _values(self, query: Query) -> Relation:
         atoms: list[Atom] = []
         for subquery in query.subqueries:
-            atoms += self.commit(self.relation(subquery.query).atoms)
+            atoms += self._mixed(self.relation(subquery.query)).atoms
         reader = PredicateReader(base_name(self.sql.dialect), _Nothing(), self.is_value)
         columns: list[OutColumn] = []
         for index, row in enumerate(query.node.expressions):
@@ -134,7 +135,7 @@ class TenantFlow:
         if known is not None or cte.query is None:
             return known or Relation([OutColumn(OPEN)])
         found = self._recursive(cte) if cte.is_recursive else self.relation(cte.query)
-        if cte.is_recursive or not self.outer_filter:
+        if not self.outer_filter:
             found = Relation(found.columns, self.commit(found.atoms, outside=True))
         if cte.columns is not None:
             found = found.renamed(cte.columns)
@@ -148,7 +149,7 @@ class TenantFlow:
             raise Undecided(f"has a recursive WITH item {cte.name!r} that cannot be analysed")
         anchor = self.relation(query.arms[0])
         leaks = list(self.leaks)
-        guess = [OutColumn(column.name, column.domain) for column in anchor.columns]
+        guess = [OutColumn(column.name, column.domain, is_sure=column.is_sure) for column in anchor.columns]
         for _ in range(_MAX_ROUNDS):
             self.leaks = list(leaks)
             self._of_source.clear()
@@ -162,12 +163,15 @@ class TenantFlow:
                 ):
                     mine.domain = None
                     is_stable = False
+                if mine.is_sure and not theirs.is_sure:
+                    mine.is_sure = False
+                    is_stable = False
             if is_stable:
                 break
         else:
             raise Undecided(f"has a recursive WITH item {cte.name!r} that cannot be analysed")
         del self._of_cte[cte]
-        return Relation(guess, found.atoms)
+        return Relation(guess, self._mixed(found).atoms)
 
     def of_source(self, source: Source) -> Relation:
         """What a source's rows depend on; a guarded table depends on itself."""

@@ -48,6 +48,8 @@ class _Select(Protocol):
     @property
     def flow(self) -> _Flow: ...
 
+    def is_outer(self, term: Term) -> bool: ...
+
 
 def output_of(select: _Select, classes: Classes, contexts: JoinContexts | None) -> list[Output]:
     """Give the result's columns in order; a star is spread as far as its columns are known.
@@ -61,7 +63,7 @@ def output_of(select: _Select, classes: Classes, contexts: JoinContexts | None) 
     for node in select.node.expressions:
         star = _star(node)
         if star is not None:
-            found += _spread(select, node, star)
+            found += _spread(select, node, star, contexts)
         elif isinstance(unwrap(node), (exp.Columns, exp.Aliases, exp.UDTF, exp.Dot)):
             found.append(Output(OutColumn(OPEN)))
         else:
@@ -89,15 +91,16 @@ def _one(
     is_same_value = not isinstance(inner, _VALUE_KEEPING)
     operand = select.reader.operand(value if is_same_value else inner.this)
     if isinstance(operand, frozenset):
-        return Output(OutColumn(name, operand))
+        is_constant = not isinstance(inner, exp.Query) and is_same_value
+        return Output(OutColumn(name, operand, is_sure=is_constant))
     if operand is None:
         return Output(OutColumn(name))
     domain = _domain(operand, classes, contexts)
     if not is_same_value:
         return Output(OutColumn(name, domain))
-    own: set[Source | Query] = {select.query, *select.query.sources}
-    terms = frozenset(term for term in classes.equals(operand) if term[0] not in own)
-    return Output(OutColumn(name, domain, terms), operand)
+    terms = frozenset(term for term in classes.equals(operand) if select.is_outer(term))
+    is_sure = contexts is not None and operand in contexts.result.sure
+    return Output(OutColumn(name, domain, terms, is_sure=is_sure), operand)
 
 
 def _domain(term: Term, classes: Classes, contexts: JoinContexts | None) -> Domain | None:
@@ -109,7 +112,9 @@ def _domain(term: Term, classes: Classes, contexts: JoinContexts | None) -> Doma
     return domain
 
 
-def _spread(select: _Select, node: exp.Expr, star: exp.Star) -> list[Output]:
+def _spread(
+    select: _Select, node: exp.Expr, star: exp.Star, contexts: JoinContexts | None
+) -> list[Output]:
     fold = select.flow.sql.fold
     changed = _changed(star, fold)
     if star.args.get("ilike"):
@@ -132,8 +137,10 @@ def _spread(select: _Select, node: exp.Expr, star: exp.Star) -> list[Output]:
             elif column.name in changed:
                 found.append(Output(OutColumn(column.name)))
             elif column.name not in merged:
-                twin = OutColumn(column.name, column.domain, column.terms)
-                found.append(Output(twin, (source, column.name) if column.name else None))
+                term = (source, column.name)
+                is_sure = contexts is not None and term in contexts.result.sure
+                twin = OutColumn(column.name, column.domain, column.terms, is_sure=is_sure)
+                found.append(Output(twin, term if column.name else None))
     return found
 
 

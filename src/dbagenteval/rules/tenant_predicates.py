@@ -21,8 +21,8 @@ class Surroundings(Protocol):
     def resolve(self, column: exp.Column) -> Term | None:
         """Give the column that a reference means."""
 
-    def query_columns(self, query: exp.Expr) -> list[Term] | None:
-        """Give a column for each that a subquery gives, or None if they are not known."""
+    def query_columns(self, query: exp.Expr) -> list[tuple[Term, Domain | None]] | None:
+        """Give a column, and its values, for each that a subquery gives; None if unknown."""
 
     def query_value(self, query: exp.Expr) -> Operand | None:
         """Give what the value of a scalar subquery is, where it is not NULL."""
@@ -162,7 +162,7 @@ class PredicateReader:
             return self._in(node)
         if isinstance(node, exp.Exists):
             return self._around.query_facts(node.this)
-        if isinstance(node, exp.Case) and node.this is None:
+        if isinstance(node, exp.Case):
             return self._case(node)
         if isinstance(node, exp.Between) and node.args.get("low") == node.args.get("high"):
             return self._equal(node.this, node.args["low"])
@@ -172,14 +172,20 @@ class PredicateReader:
             return Facts(never=True)
         return Facts()
 
-    def _case(self, node: exp.Case) -> Facts:
+    def _case(self, node: exp.Case, value: exp.Expr | None = None) -> Facts:
+        """Facts of a CASE that is TRUE, or equal to a value: of the branches that can be it."""
+        if node.this is not None:
+            return Facts()
         found = Facts(never=True)
         for branch in node.args.get("ifs") or ():
-            arm = self.facts(branch.this)
-            arm.add(self.facts(branch.args["true"]))
+            arm = self.facts(branch.this).copy()
+            arm.add(self._result(branch.args["true"], value))
             found = found.either(arm)
         default = node.args.get("default")
-        return found if default is None else found.either(self.facts(default))
+        return found if default is None else found.either(self._result(default, value))
+
+    def _result(self, node: exp.Expr, value: exp.Expr | None) -> Facts:
+        return self.facts(node) if value is None else self._equal(node, value)
 
     def _is(self, node: exp.Is) -> Facts:
         right = unwrap(node.expression)
@@ -189,6 +195,9 @@ class PredicateReader:
 
     def _null_safe(self, node: exp.Binary) -> Facts:
         """`IS NOT DISTINCT FROM` is equality when one side is a constant."""
+        inner, right_node = unwrap(node.this), unwrap(node.expression)
+        if isinstance(inner, (exp.Predicate, exp.Connector)) and right_node.name == "1":
+            return self.facts(inner)
         left, right = self.operand(node.this), self.operand(node.expression)
         one_is_constant = isinstance(left, frozenset) or isinstance(right, frozenset)
         return self._equal(node.this, node.expression) if one_is_constant else Facts()
@@ -200,6 +209,8 @@ class PredicateReader:
                 return self.facts(other, negated=not one.this)
             if isinstance(one, (exp.Any,)):
                 return self._equals_any(other, one)
+            if isinstance(one, exp.Case) and isinstance(other, exp.Literal):
+                return self._case(one, other)
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
             found = Facts()
             if len(left.expressions) == len(right.expressions):
@@ -253,8 +264,10 @@ class PredicateReader:
         rights = self._around.query_columns(query)
         found = self._around.query_facts(query).copy()
         if rights is not None and len(rights) == len(lefts):
-            for left, right in zip(lefts, rights, strict=True):
-                found.add(_equate(self.operand(left), right))
+            for left, (column, domain) in zip(lefts, rights, strict=True):
+                operand = self.operand(left)
+                found.add(_equate(operand, column))
+                found.add(_equate(operand, domain))
         return found
 
     def _present(self, node: exp.Expr) -> Facts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from dbagenteval.rules.tenant_facts import Domain, Term
@@ -20,6 +21,7 @@ class OutColumn:
         name: Folded; empty if it has none, `*` for the unknown columns of a star.
         domain: The only values it has where it is not NULL, or None.
         terms: Columns of queries further out that it is equal to where it is not NULL.
+        is_sure: It is not NULL.
         but_not: For a star: the one name known not to be among its unknown columns.
     """
 
@@ -27,6 +29,7 @@ class OutColumn:
     domain: Domain | None = None
     terms: frozenset[Term] = frozenset()
     but_not: str = ""
+    is_sure: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -80,7 +83,8 @@ class Relation:
             columns = [OutColumn(name) for name in names]
             return Relation(columns, [replace(atom, columns=frozenset()) for atom in self.atoms])
         twins = {
-            old: OutColumn(names[i] if i < len(names) else old.name, old.domain, old.terms)
+            old: OutColumn(
+names[i] if i < len(names) else old.name, old.domain, old.terms, is_sure=old.is_sure)
             for i, old in enumerate(self.columns)
         }
         atoms = [
@@ -90,12 +94,15 @@ class Relation:
         return Relation(list(twins.values()), atoms)
 
 
-def set_operation(arms: list[Relation], unions: list[bool], *, by_name: bool) -> Relation:
-    """Put the arms of a set operation together, by position.
+def set_operation(
+    arms: list[Relation], kinds: list[str], admits: Callable[[Domain], bool], *, by_name: bool
+) -> Relation:
+    """Put the arms of a set operation together, by position, left to right.
 
     Args:
         arms: At least two.
-        unions: For each arm after the first, whether its rows come into the result.
+        kinds: `union`, `except` or `intersect` for each arm after the first.
+        admits: Whether all these values are the tenant's.
         by_name: Columns are matched by name; then nothing is known of them.
     """
     widths = {len(arm.columns) for arm in arms}
@@ -103,19 +110,43 @@ def set_operation(arms: list[Relation], unions: list[bool], *, by_name: bool) ->
         columns = [OutColumn(column.name, but_not=column.but_not) for column in arms[0].columns]
         atoms = [replace(atom, columns=frozenset()) for arm in arms for atom in arm.atoms]
         return Relation(columns, atoms)
-    columns = [OutColumn(column.name, column.domain, column.terms) for column in arms[0].columns]
-    for arm, is_union in zip(arms[1:], unions, strict=True):
-        if not is_union:
-            continue
-        for mine, theirs in zip(columns, arm.columns, strict=True):
+    found = arms[0]
+    for arm, kind in zip(arms[1:], kinds, strict=True):
+        found = _pair(found, arm, kind, admits)
+    return found
+
+
+def _pair(
+    left: Relation, right: Relation, kind: str, admits: Callable[[Domain], bool]
+) -> Relation:
+    columns = [
+        OutColumn(column.name, column.domain, column.terms, is_sure=column.is_sure)
+        for column in left.columns
+    ]
+    if kind == "union":
+        for mine, theirs in zip(columns, right.columns, strict=True):
             known = mine.domain is not None and theirs.domain is not None
             mine.domain = mine.domain | theirs.domain if known else None  # type: ignore[operator]
             mine.terms &= theirs.terms
-    atoms = []
-    for arm in arms:
-        at = dict(zip(arm.columns, columns, strict=True))
+            mine.is_sure = mine.is_sure and theirs.is_sure
+    # Rows of the right side of EXCEPT matter only where they equal one of the left.
+    lefts = _unmatched(left, right, admits) if kind == "intersect" else left.atoms
+    rights = right.atoms if kind == "union" else _unmatched(right, left, admits)
+    atoms: list[Atom] = []
+    for side, held in ((left, lefts), (right, rights)):
+        at = dict(zip(side.columns, columns, strict=True))
         atoms += [
             replace(atom, columns=frozenset(at[column] for column in atom.columns))
-            for atom in arm.atoms
+            for atom in held
         ]
     return Relation(columns, atoms)
+
+
+def _unmatched(side: Relation, other: Relation, admits: Callable[[Domain], bool]) -> list[Atom]:
+    """Give the atoms of one side that the values of the other's columns don't fix."""
+    fixed = {
+        mine
+        for mine, theirs in zip(side.columns, other.columns, strict=True)
+        if theirs.is_sure and theirs.domain is not None and admits(theirs.domain)
+    }
+    return [atom for atom in side.atoms if atom.columns.isdisjoint(fixed)]

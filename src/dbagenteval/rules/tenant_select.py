@@ -50,9 +50,6 @@ class Flow(Protocol):
     def has(self, source: Source, name: str) -> bool | None:
         """Whether a source has a column."""
 
-    def commit(self, atoms: list[Atom]) -> list[Atom]:
-        """Note the atoms that nobody can fix; give the others."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
@@ -103,7 +100,7 @@ class SelectAnalysis:
         pending = self._after_grouping(pending, classes)
         pending = self._after_windows(pending, result)
         self._hidden = frozenset()
-        self.flow.row_facts[self.query] = self._outer_facts(classes)
+        self.flow.row_facts[self.query] = self._outer_facts(result, classes)
         return self._result(pending, output_of(self, classes, contexts))
 
     # What the predicates may refer to.
@@ -118,12 +115,15 @@ class SelectAnalysis:
                 self.flow.has_unqualified = True
         return self._resolver.find(column, self.query, self._join)
 
-    def query_columns(self, query: exp.Expr) -> list[Term] | None:
-        """Give a column for each that a subquery gives, or None if they are not known."""
+    def query_columns(self, query: exp.Expr) -> list[tuple[Term, Domain | None]] | None:
+        """Give a column, and its values, for each that a subquery gives; None if unknown."""
         held = self._held.get(id(query))
         if held is None or held[1].is_open:
             return None
-        return [(held[0], f"#{index}") for index in range(len(held[1].columns))]
+        return [
+            ((held[0], f"#{index}"), column.domain)
+            for index, column in enumerate(held[1].columns)
+        ]
 
     def query_value(self, query: exp.Expr) -> Operand | None:
         """Give what the value of a scalar subquery is, where it is not NULL."""
@@ -168,6 +168,7 @@ class SelectAnalysis:
         return Facts(
             pairs=[(one, two) for one, two in facts.pairs if one in keys and two in keys],
             domains={term: domain for term, domain in facts.domains.items() if term in keys},
+            sure={term for term in facts.sure if term in keys},
             never=facts.never,
         )
 
@@ -223,6 +224,8 @@ class SelectAnalysis:
             known = [domain for domain in domains if domain is not None]
             if len(known) == len(domains):
                 found.domains[(source, name)] = frozenset().union(*known)
+            if all(column.is_sure for column in named):
+                found.sure.add((source, name))
             if len(named) == 1:
                 found.pairs.extend(((source, name), term) for term in named[0].terms)
         return found
@@ -269,11 +272,12 @@ class SelectAnalysis:
         domains = [classes.domain(term) for term in pending.terms]
         return any(domain is not None and self.flow.admits(domain) for domain in domains)
 
-    def _is_outer(self, term: Term) -> bool:
+    def is_outer(self, term: Term) -> bool:
+        """Whether a column belongs to a query further out."""
         return term[0] not in self._own
 
     def _mixed(self, pending: _Pending) -> _Pending:
-        return replace(pending, terms=frozenset(t for t in pending.terms if self._is_outer(t)))
+        return replace(pending, terms=frozenset(t for t in pending.terms if self.is_outer(t)))
 
     def _after_grouping(self, pending: list[_Pending], classes: Classes) -> list[_Pending]:
         if not pending or not select_parts.is_aggregated(self.node):
@@ -296,18 +300,20 @@ class SelectAnalysis:
             pending = [item for item in pending if not self._is_bound(item, classes)]
         return pending
 
-    def _outer_facts(self, classes: Classes) -> Facts:
+    def _outer_facts(self, result: Facts, classes: Classes) -> Facts:
         """What a row of this query tells of the columns further out."""
         found = Facts(never=classes.never)
+        found.sure = {term for term in result.sure if self.is_outer(term)}
+        found.present = {term[0] for term in found.sure}
         if select_parts.always_has_row(self.node):
             return Facts()
         for term in classes.terms:
-            if self._is_outer(term):
+            if self.is_outer(term):
                 domain = classes.domain(term)
                 if domain is not None:
                     found.limit(term, domain)
                 for twin in classes.equals(term):
-                    if self._is_outer(twin) and twin != term:
+                    if self.is_outer(twin) and twin != term:
                         found.equate(term, twin)
         return found
 
@@ -317,8 +323,8 @@ class SelectAnalysis:
             columns = frozenset(
                 out.column for out in output if out.term is not None and out.term in item.terms
             )
-            terms = frozenset(term for term in item.terms if self._is_outer(term))
+            terms = frozenset(term for term in item.terms if self.is_outer(term))
             where = item.atom.where or self.query.label
             atom = Atom(item.atom.label, where, columns, terms)
-            atoms += [atom] if columns else self.flow.commit([atom])
+            atoms.append(atom)
         return Relation([out.column for out in output], atoms)

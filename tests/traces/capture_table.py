@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.traces.otlp_json import load
 
 from dbagenteval.traces import Trace, assemble
+from tests.traces.otlp_json import load
 
 FIELDS = ("question", "sql", "rows", "error", "answer")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from tests.traces.capture_table import FIELDS, compare, table, trace_for, traces_of, truths_of
 
 DATA = Path(__file__).parent / "data"

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.traces.otlp_json import group, load
 
 from dbagenteval.otlp import LogRecord, Span
 from dbagenteval.traces import assemble
+from tests.traces.otlp_json import group, load
 
 DATA = Path(__file__).parent / "data"
 STACKS = sorted(folder.name for folder in DATA.iterdir() if folder.is_dir())

@@ -7,9 +7,9 @@ import json
 import random
 
 import pytest
-from tests.traces.spans import one_trace, span
 
 from dbagenteval.traces import assemble
+from tests.traces.spans import one_trace, span
 
 SQL = "SELECT count(*) AS n FROM orders"
 QUESTION = {"dbagenteval.question": "How many orders?"}

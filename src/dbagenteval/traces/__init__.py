@@ -16,16 +16,20 @@ from dbagenteval.traces.trace import (
 
 if TYPE_CHECKING:
     from dbagenteval.traces.assembly import assemble
+    from dbagenteval.traces.observability import FieldCoverage, ServiceCoverage, coverage
 
 __all__ = [
     "RESERVED_STAGE_NAMES",
     "STAGE_KINDS",
+    "FieldCoverage",
     "Observed",
     "Rows",
+    "ServiceCoverage",
     "Stage",
     "Trace",
     "assemble",
     "check_rows_shape",
+    "coverage",
 ]
 
 
@@ -35,4 +39,8 @@ def __getattr__(name: str) -> Any:
         from dbagenteval.traces.assembly import assemble  # noqa: PLC0415
 
         return assemble
+    if name in ("coverage", "FieldCoverage", "ServiceCoverage"):
+        from dbagenteval.traces import observability  # noqa: PLC0415
+
+        return getattr(observability, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

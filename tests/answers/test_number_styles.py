@@ -66,7 +66,8 @@ def test_an_amount_of_money_is_read(locale, value, currency):
     places = 0 if currency == "JPY" else 2
     wanted = value.quantize(Decimal(1).scaleb(-places))
     assert any(
-        abs(reading.value - wanted) <= Decimal(1).scaleb(-places) for reading in values_of(text, locale)
+        abs(reading.value - wanted) <= Decimal(1).scaleb(-places)
+        for reading in values_of(text, locale)
     )
 
 
@@ -74,7 +75,9 @@ def test_an_amount_of_money_is_read(locale, value, currency):
 @given(st.sampled_from(LOCALES), st.decimals(min_value=0, max_value=5, places=3))
 def test_a_percentage_is_read(locale, ratio):
     """A percent sign in the place where the locale puts it is seen."""
-    number = format_percent(ratio, format="#,##0.0 %" if locale != "tr_TR" else "%#,##0.0", locale=locale)
+    number = format_percent(
+        ratio, format="#,##0.0 %" if locale != "tr_TR" else "%#,##0.0", locale=locale
+    )
     reading = values_of(SENTENCES[locale].format(number), locale)[0]
     assert reading.value == (ratio * 100).quantize(Decimal("0.1"))
     assert reading.percent or locale == "tr_TR"
@@ -109,7 +112,9 @@ def test_scientific_notation_is_read(digits, exponent):
 @SLOW
 @given(
     INTEGERS,
-    st.sampled_from(["**{}**", "`{}`", "({})", "[{}]", "≈{}", "| {} |", "- total: {}", "{}!", "_{}_"]),
+    st.sampled_from(
+        ["**{}**", "`{}`", "({})", "[{}]", "≈{}", "| {} |", "- total: {}", "{}!", "_{}_"]
+    ),
     st.sampled_from([",", " ", "\u00a0", "\u202f", "'", "_", ""]),
 )
 def test_markup_and_grouping_hide_nothing(value, markup, group):

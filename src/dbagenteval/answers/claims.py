@@ -34,7 +34,7 @@ def claim_findings(
             continue
         state = {"grounded": "holds", "ungrounded": "fails"}.get(fate.state, "unclear")
         why = fate.note or fate.basis
-        found.append(Finding(state, f"{fate.figure.text!r}: {why}" if why else fate.figure.text))
+        found.append(Finding(state, f"{fate.figure.shown!r}: {why}" if why else fate.figure.shown))
     for rows in results:
         found += superlative_findings(answer, question, rows)
     found += comparison_findings(answer, results)

@@ -50,7 +50,7 @@ def fate_of_date(figure: Figure, figures: Sequence[Figure], grounds: Grounds) ->
     return Fate(
         figure=figure,
         state="ungrounded",
-        missing=(figure.text,),
+        missing=(figure.shown,),
         note=f"the rows hold other dates, such as {min(days).isoformat()}",
     )
 
@@ -109,7 +109,7 @@ def fate_of_time(figure: Figure, grounds: Grounds) -> Fate:
     return Fate(
         figure=figure,
         state="ungrounded",
-        missing=(figure.text,),
+        missing=(figure.shown,),
         note=f"the rows hold other times, such as {hour:02}:{minute:02}",
     )
 
@@ -142,13 +142,13 @@ def fate_of_code(figure: Figure, grounds: Grounds) -> Fate:
         other = _same_shape(cells, shape)
         if other:
             note = f"the rows hold other codes, such as {other}"
-            return Fate(figure=figure, state="ungrounded", missing=(figure.text,), note=note)
+            return Fate(figure=figure, state="ungrounded", missing=(figure.shown,), note=note)
     kind = {"code": "a code", "phone": "a phone number", "version": "a version"}[figure.kind]
     return Fate(
         figure=figure,
         state="ignored",
         basis=f"{kind}, and the rows hold none",
-        note=f"{figure.text!r} is taken for {kind} and not checked",
+        note=f"{figure.shown!r} is taken for {kind} and not checked",
     )
 
 

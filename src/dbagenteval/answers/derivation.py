@@ -31,6 +31,7 @@ _HINT_OF = {"change": "difference"}
 _FEW_NUMBERS = 3
 _MOST_OPERANDS = 8
 _MOST_FIGURES = 100
+_MOST_NEAR = 100  # figures before and after one that may be its operands
 _REACH = 400  # characters of a sentence that are looked at on each side
 _MOST_ACCIDENTAL = 0.05
 _MOST_HINTED = 0.5
@@ -100,7 +101,7 @@ class Derivations:
             first = fate.figure.readings[0][0] if fate.figure.readings else None
             if first and first.percent and fate.state in ("grounded", "derived"):
                 rest = EXACT.divide(EXACT.subtract(_HUNDRED, first.value), _HUNDRED)
-                formula = f"100% - {fate.figure.text}"
+                formula = f"100% - {fate.figure.shown}"
                 yield Candidate(rest, "difference", formula, is_share=True)
         yield from self._counts(near)
 
@@ -164,9 +165,10 @@ def with_derived(
             continue
         tried += 1
         derivations = derivations or Derivations(results, text, operations)
-        formula = derivations.explain(fate.figure, found)
+        near = found[max(0, index - _MOST_NEAR) : index + _MOST_NEAR]
+        formula = derivations.explain(fate.figure, near)
         if formula:
-            note = f"{fate.figure.text} = {formula}"
+            note = f"{fate.figure.shown} = {formula}"
             found[index] = replace(fate, state="derived", basis=formula, missing=(), note=note)
     return found
 

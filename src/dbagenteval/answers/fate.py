@@ -38,7 +38,7 @@ class Fate:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form that reports show."""
-        data: dict[str, Any] = {"text": self.figure.text, "fate": self.state}
+        data: dict[str, Any] = {"text": self.figure.shown, "fate": self.state}
         if self.basis:
             data["basis"] = self.basis
         if self.note:

@@ -11,6 +11,9 @@ EXACT = Context(prec=400, Emax=999_999, Emin=-999_999, traps=[])
 """Arithmetic on printed figures; the default context would round long account numbers."""
 
 
+_SHOWN_CHARS = 80
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One value that a figure may stand for.
@@ -75,3 +78,8 @@ class Figure:
     bound: str = ""
     sign: str = ""
     word: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text, cut to 80 characters for messages."""
+        return self.text if len(self.text) <= _SHOWN_CHARS else f"{self.text[:_SHOWN_CHARS]}…"

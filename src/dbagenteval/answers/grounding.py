@@ -133,7 +133,7 @@ def _part(figure: Figure, reading: Reading, grounds: Grounds) -> Fate:
         for index, cells in enumerate(grounds.cells):
             fate = _in_rows(figure, reading, cells, grounds, doubts)
             if fate is not None:
-                note = f"{figure.text!r} is in the rows of an earlier query" if index else ""
+                note = f"{figure.shown!r} is in the rows of an earlier query" if index else ""
                 return replace(fate, note=fate.note or note, result=index)
         if doubts:
             return _nowhere(figure, doubts[0])
@@ -148,9 +148,9 @@ def _in_rows(
     if size is not None and reading.percent:
         doubt = share_doubt(cells.rows, size)
         if doubt.is_certain and cells.ratio(reading) is None:
-            doubts.append(f"{figure.text!r}: {doubt.text}")
+            doubts.append(f"{figure.shown!r}: {doubt.text}")
             size = None
-        note = f"{figure.text!r}: {doubt.text}" if doubt.text else ""
+        note = f"{figure.shown!r}: {doubt.text}" if doubt.text else ""
     if reading.percent and (size is None or note):
         ratio = cells.ratio(reading)
         if ratio is not None:
@@ -172,9 +172,9 @@ def _judged(
         if grounds.signs:
             return None
         cell = "-" + str(size) if figure.sign == "+" else str(size)
-        note = f"{figure.sign}{figure.text} rests on {cell}: the sign is not compared"
+        note = f"{figure.sign}{figure.shown} rests on {cell}: the sign is not compared"
     elif far > _FAR:
-        note = f"{figure.text!r} stands for {size}, {far:.0%} off"
+        note = f"{figure.shown!r} stands for {size}, {far:.0%} off"
     return Fate(figure=figure, state="grounded", basis="rows", note=note, cells=(size,))
 
 
@@ -196,7 +196,7 @@ def _as_bound(figure: Figure, reading: Reading, cells: Cells) -> Fate | None:
     cell = cells.between(low, high)
     if cell is None:
         return None
-    note = f"'{figure.bound} {figure.text}' stands for {cell}"
+    note = f"'{figure.bound} {figure.shown}' stands for {cell}"
     return Fate(figure=figure, state="grounded", basis="rows", note=note, cells=(cell,))
 
 
@@ -221,13 +221,13 @@ def _elsewhere(figure: Figure, reading: Reading, grounds: Grounds) -> Fate:
             if low <= len(rows) <= high:
                 return _weak(figure, "row_count", "")
     if "question" in sources and within(grounds.asked, low, high) is not None:
-        note = f"{figure.text!r} comes from the question" if figure.kind == "quantity" else ""
+        note = f"{figure.shown!r} comes from the question" if figure.kind == "quantity" else ""
         return _weak(figure, "question", note)
     for cells in grounds.cells:
         if "text" in sources and cells.piece(reading) is not None:
-            return _weak(figure, "text", f"{figure.text!r} is only part of a text cell")
+            return _weak(figure, "text", f"{figure.shown!r} is only part of a text cell")
         if "dates" in sources and cells.date_piece(reading) is not None:
-            return _weak(figure, "dates", f"{figure.text!r} is only part of a date or time cell")
+            return _weak(figure, "dates", f"{figure.shown!r} is only part of a date or time cell")
     return _nowhere(figure)
 
 
@@ -236,4 +236,4 @@ def _weak(figure: Figure, basis: str, note: str) -> Fate:
 
 
 def _nowhere(figure: Figure, note: str = "") -> Fate:
-    return Fate(figure=figure, state="ungrounded", missing=(figure.text,), note=note)
+    return Fate(figure=figure, state="ungrounded", missing=(figure.shown,), note=note)

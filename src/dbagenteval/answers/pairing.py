@@ -141,7 +141,7 @@ class _Pairing:
         """Say that a number stands at the wrong name."""
         others = self._labels.labels_at(min(number.rows))
         of = f"at {others[0]!r}" if others else "in another row"
-        return f"{number.figure.text} stands at {name.text!r}, and the rows have it {of}"
+        return f"{number.figure.shown} stands at {name.text!r}, and the rows have it {of}"
 
     def has_numbers(self, name: _Name) -> bool:
         """Tell whether the rows of a name have a number at all."""

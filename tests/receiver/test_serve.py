@@ -31,10 +31,10 @@ from opentelemetry.sdk.trace.export import (
     SpanExportResult,
 )
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from tests.receiver.serving import serve
 
 from dbagenteval.cli.main import main
 from dbagenteval.store import Store
+from tests.receiver.serving import serve
 
 
 def spans_in(store: Path) -> list[tuple[str, str]]:

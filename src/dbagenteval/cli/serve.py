@@ -15,6 +15,7 @@ import click
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
+    from dbagenteval.otlp.redaction import Redactor
     from dbagenteval.receiver import ReceiverConfig, TlsFiles
     from dbagenteval.store import StoreOwner
 
@@ -52,6 +53,13 @@ _FILE = click.Path(path_type=Path)
 @click.option("--tls-key", type=_FILE, help="Private key of the certificate (PEM).")
 @click.option("--client-ca", type=_FILE, help="Ask clients for a certificate of this CA (PEM).")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without any guard.")
+@click.option(
+    "--redact",
+    type=_FILE,
+    metavar="FILE",
+    help="YAML with what must not be kept: `keys` (attribute keys, * allowed), `detect` (email, "
+    "phone, card, secret), `patterns` (name: regular expression).",
+)
 @click.option(
     "--cors-origin",
     multiple=True,
@@ -122,11 +130,36 @@ def _config(options: dict[str, Any]) -> ReceiverConfig:
         metrics_path=options["metrics_path"],
         tokens=Tokens(options["token_file"]),
         tls=_tls(options["tls_cert"], options["tls_key"], options["client_ca"]),
+        redactor=_redactor(options["redact"]),
         cors_origins=options["cors_origin"],
     )
     if not options["insecure"]:
         config.check_exposure()
     return config
+
+
+def _redactor(file: Path | None) -> Redactor | None:
+    """Read the rules; any fault stops the start, since it would let through what it names."""
+    import yaml
+
+    from dbagenteval.otlp.redaction import Redactor
+
+    if file is None:
+        return None
+    try:
+        rules: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UserError(f"{file}: can't be read as YAML") from error
+    kinds: dict[str, type] = {"keys": list, "detect": list, "patterns": dict}
+    if not rules or not isinstance(rules, dict):
+        raise UserError(f"{file}: expected {', '.join(kinds)}")
+    for name, found in rules.items():
+        if name not in kinds:
+            raise UserError(f"{file}: unknown field {name!r}; allowed: {', '.join(kinds)}")
+        texts = found.values() if isinstance(found, dict) else found
+        if not isinstance(found, kinds[name]) or not all(isinstance(text, str) for text in texts):
+            raise UserError(f"{file}: {name} must be a {kinds[name].__name__} of texts")
+    return Redactor(rules.get("keys", []), rules.get("detect", []), rules.get("patterns", {}))
 
 
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> TlsFiles | None:

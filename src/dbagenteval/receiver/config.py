@@ -7,6 +7,7 @@ import socket
 from dataclasses import dataclass, field
 
 from dbagenteval.errors import UserError, quoted
+from dbagenteval.otlp.redaction import Redactor
 from dbagenteval.receiver.auth import Tokens
 from dbagenteval.receiver.tls import TlsFiles
 
@@ -71,6 +72,7 @@ class ReceiverConfig:
         metrics_path: Path of the metrics signal, which is answered and ignored.
         tokens: Who may send; None lets everybody.
         tls: Certificate files; None serves plain text.
+        redactor: Replaces what must not be kept, before anything is written.
         cors_origins: Pages whose browsers may send.
         max_connection_age_s: gRPC connections are closed gently after this time; 0 for never.
     """
@@ -83,6 +85,7 @@ class ReceiverConfig:
     metrics_path: str = "/v1/metrics"
     tokens: Tokens | None = None
     tls: TlsFiles | None = None
+    redactor: Redactor | None = None
     cors_origins: tuple[str, ...] = ()
     max_connection_age_s: float = 0.0
 

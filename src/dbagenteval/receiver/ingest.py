@@ -12,6 +12,7 @@ from typing import Protocol
 
 from dbagenteval.errors import ExportRefused, Overloaded
 from dbagenteval.otlp.decode import JSON, Decoded, decode_json, decode_protobuf
+from dbagenteval.otlp.redaction import Redactor
 from dbagenteval.otlp.status import outcome_of
 from dbagenteval.receiver.config import Limits
 from dbagenteval.receiver.metrics import render_metrics
@@ -53,9 +54,11 @@ class Ingest:
     Args:
         sink: Where they go.
         limits: What is taken.
+        redactor: Replaces what must not be kept, before the sink sees it.
     """
 
-    def __init__(self, sink: SpanSink, limits: Limits) -> None:
+    def __init__(self, sink: SpanSink, limits: Limits, redactor: Redactor | None = None) -> None:
+        self._redactor = redactor
         self._sink = sink
         self.limits = limits
         self.counts: Counter[tuple[str, ...]] = Counter()
@@ -121,7 +124,8 @@ class Ingest:
         try:
             decoded = await _decode(signal, body, media)
             if decoded.accepted:
-                await asyncio.wrap_future(self._sink.append(signal, decoded.body))
+                kept = await self._redacted(signal, decoded.body)
+                await asyncio.wrap_future(self._sink.append(signal, kept))
         except ExportRefused as error:
             self.refused(signal, error)
             raise
@@ -129,6 +133,11 @@ class Ingest:
         self.counts["items", signal, "accepted"] += decoded.accepted
         self.counts["items", signal, "rejected"] += decoded.rejected
         return Accepted(decoded.rejected, decoded.message)
+
+    async def _redacted(self, signal: str, body: bytes) -> bytes:
+        if self._redactor is None:
+            return body
+        return await asyncio.to_thread(self._redactor.redact, signal, body)
 
     def refused(self, signal: str, error: ExportRefused) -> None:
         """Count a request that is answered with an error."""

@@ -40,7 +40,7 @@ class Receiver:
 
     def __init__(self, sink: SpanSink, config: ReceiverConfig) -> None:
         self._config = config
-        self.ingest = Ingest(sink, config.limits)
+        self.ingest = Ingest(sink, config.limits, config.redactor)
         self._grpc: GrpcServer | None = None
         self._http: HttpServer | None = None
         self.grpc_address: Address | None = None

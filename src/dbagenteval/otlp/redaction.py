@@ -1,0 +1,177 @@
+"""What must not be kept is replaced before anything is written.
+
+Rules look at attribute keys (the whole value goes) and at texts (the part found goes): names,
+status messages, attribute values of spans, events, links, scopes, resources and log records, and
+log bodies, however deep they nest.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from dbagenteval.errors import UserError, quoted
+
+__all__ = ["DETECTORS", "Redactor"]
+
+_Replace = Callable[[str], str]
+
+_EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
+_PHONE = re.compile(
+    r"(?<![\w.+-])(?:\+[0-9]{1,3}[ .()/-]{0,2}(?:[0-9]{1,4}[ .()/-]{0,2}){2,5}[0-9]{2,4}"
+    r"|\([0-9]{2,5}\) ?[0-9]{3,4}[ -]?[0-9]{3,5})(?![\w])"
+)
+# The first digits of the card networks: times in milli-, micro- and nanoseconds start with 1.
+_CARD = re.compile(r"(?<![0-9.+-])[2-6](?:[ -]?[0-9]){12,15}(?![0-9.])")
+_SECRET = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"
+    r"|\bgh[pousr]_[A-Za-z0-9]{30,}"
+    r"|\bgithub_pat_[A-Za-z0-9_]{30,}"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\bAIza[0-9A-Za-z_-]{35}"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"
+    r"|(?<=://)[^/\s:@]{1,64}:[^/\s@]{1,128}(?=@)"
+    r"|(?i:(?<=bearer )[A-Za-z0-9._~+/-]{16,}=*)",
+    re.DOTALL,
+)
+
+
+def _is_card(text: str) -> bool:
+    """Check the Luhn digit, which most other long numbers fail."""
+    digits = [int(char) for char in text if char.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _substitute(pattern: re.Pattern[str], name: str) -> _Replace:
+    return lambda text: pattern.sub(f"[REDACTED:{name}]", text)
+
+
+def _replace_cards(text: str) -> str:
+    return _CARD.sub(lambda found: "[REDACTED:card]" if _is_card(found[0]) else found[0], text)
+
+
+DETECTORS: dict[str, _Replace] = {
+    "secret": _substitute(_SECRET, "secret"),
+    "email": _substitute(_EMAIL, "email"),
+    "card": _replace_cards,
+    "phone": _substitute(_PHONE, "phone"),
+}
+"""What can be found in texts by name; they run in this order."""
+
+
+class Redactor:
+    """Replace what the rules name in export requests.
+
+    Args:
+        keys: Attribute keys, `*` for any text: their values are replaced whole.
+        detect: Names of `DETECTORS`.
+        patterns: Name to regular expression, replaced wherever found.
+
+    Raises:
+        UserError: An unknown detector or a wrong expression.
+    """
+
+    def __init__(
+        self, keys: Sequence[str], detect: Sequence[str], patterns: Mapping[str, str]
+    ) -> None:
+        self._keys = [re.compile(fnmatch.translate(key)) for key in keys]
+        self._known_keys: dict[str, bool] = {}
+        self._replace: list[_Replace] = []
+        unknown = sorted(set(detect) - set(DETECTORS))
+        if unknown:
+            raise UserError(
+                f"redaction: unknown detector {quoted(unknown[0])}; allowed: {', '.join(DETECTORS)}"
+            )
+        for name, expression in patterns.items():
+            try:
+                self._replace.append(_substitute(re.compile(expression), name))
+            except re.error as error:
+                raise UserError(f"redaction: pattern {quoted(name)}: {error}") from error
+        self._replace += [replace for name, replace in DETECTORS.items() if name in detect]
+
+    def redact(self, signal: str, body: bytes) -> bytes:
+        """Give the checked request `body` without what must not be kept."""
+        if signal == "traces":
+            traces = ExportTraceServiceRequest.FromString(body)
+            for of_resource in traces.resource_spans:
+                self._attributes(of_resource.resource.attributes)
+                for of_scope in of_resource.scope_spans:
+                    self._attributes(of_scope.scope.attributes)
+                    for span in of_scope.spans:
+                        self._span(span)
+            return traces.SerializeToString()
+        logs = ExportLogsServiceRequest.FromString(body)
+        for of_log_resource in logs.resource_logs:
+            self._attributes(of_log_resource.resource.attributes)
+            for of_log_scope in of_log_resource.scope_logs:
+                self._attributes(of_log_scope.scope.attributes)
+                for record in of_log_scope.log_records:
+                    self._attributes(record.attributes)
+                    self._value(record.body)
+        return logs.SerializeToString()
+
+    def _span(self, span: Any) -> None:
+        self._field(span, "name")
+        if span.status.message:
+            self._field(span.status, "message")
+        self._attributes(span.attributes)
+        for event in span.events:
+            self._field(event, "name")
+            self._attributes(event.attributes)
+        for link in span.links:
+            self._attributes(link.attributes)
+
+    def _field(self, message: Any, name: str) -> None:
+        text = getattr(message, name)
+        clean = self._text(text)
+        if clean is not text:
+            setattr(message, name, clean)
+
+    def _text(self, text: str) -> str:
+        for replace in self._replace:
+            text = replace(text)
+        return text
+
+    def _is_named(self, key: str) -> bool:
+        known = self._known_keys.get(key)
+        if known is None:
+            known = any(pattern.match(key) for pattern in self._keys)
+            if len(self._known_keys) < 10_000:
+                self._known_keys[key] = known
+        return known
+
+    def _attributes(self, pairs: Any) -> None:
+        for pair in pairs:
+            if self._is_named(pair.key):
+                pair.value.string_value = "[REDACTED]"
+            else:
+                self._value(pair.value)
+
+    def _value(self, value: Any) -> None:
+        which = value.WhichOneof("value")
+        if which == "string_value":
+            clean = self._text(value.string_value)
+            if clean != value.string_value:
+                value.string_value = clean
+        elif which == "array_value":
+            for item in value.array_value.values:
+                self._value(item)
+        elif which == "kvlist_value":
+            self._attributes(value.kvlist_value.values)
+        elif which == "bytes_value":
+            text = value.bytes_value.decode("utf-8", "ignore")
+            if self._text(text) != text:
+                value.bytes_value = b"[REDACTED]"
+        elif which == "int_value" and self._replace:
+            text = str(value.int_value)
+            clean = self._text(text)
+            if clean != text:
+                value.string_value = clean

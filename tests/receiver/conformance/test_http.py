@@ -42,7 +42,9 @@ def read_answers(connection: object, count: int) -> list[tuple[int, bytes]]:
         data += part
         while b"\r\n\r\n" in data:
             head, _, rest = data.partition(b"\r\n\r\n")
-            length = int(re.search(rb"(?i)content-length: (\d+)", head + b"\r\ncontent-length: 0")[1])
+            length = int(
+                re.search(rb"(?i)content-length: (\d+)", head + b"\r\ncontent-length: 0")[1]
+            )
             if len(rest) < length:
                 break
             found.append((int(head.split()[1]), rest[:length]))
@@ -81,7 +83,9 @@ def test_item_46_chunked_bodies(receiver: Running) -> None:
     assert receiver.sink.span_ids() == [1, 2]
 
 
-@pytest.mark.parametrize("start", [b"", b"POST /v1/traces HT", b"POST /v1/traces HTTP/1.1\r\nHost:"])
+@pytest.mark.parametrize(
+    "start", [b"", b"POST /v1/traces HT", b"POST /v1/traces HTTP/1.1\r\nHost:"]
+)
 def test_item_47_slow_headers_are_cut_off(start: bytes) -> None:
     """From the first connection on, and after an answered request."""
     assert Limits().header_timeout_s == 60
@@ -140,7 +144,9 @@ def test_items_50_and_51_every_error_has_a_status(
     receiver: Running, method: str, path: str, kind: str, code: int
 ) -> None:
     headers = {"Content-Type": kind}
-    response = requests.request(method, receiver.http + path, data=b"\xff", headers=headers, timeout=9)
+    response = requests.request(
+        method, receiver.http + path, data=b"\xff", headers=headers, timeout=9
+    )
     assert response.status_code == code
     status = status_of(response)
     assert status.message

@@ -105,7 +105,10 @@ def test_item_67_a_deadline_leaves_no_half_trace() -> None:
     """The request is stored whole although the client gave up."""
     with running() as receiver:
         receiver.sink.held = []
-        with pytest.raises(grpc.RpcError) as caught, grpc.insecure_channel(receiver.grpc) as channel:
+        with (
+            pytest.raises(grpc.RpcError) as caught,
+            grpc.insecure_channel(receiver.grpc) as channel,
+        ):
             channel.unary_unary(METHODS["traces"])(BODY, timeout=0.3)
         assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         for future in receiver.sink.held:

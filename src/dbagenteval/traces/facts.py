@@ -13,6 +13,7 @@ from dbagenteval.traces.tree import Node
 __all__ = ["Facts"]
 
 _UNREAD: Any = object()
+_SESSION_KEYS = ("session.id", "gen_ai.conversation.id", "langfuse.session.id")
 
 
 class Facts:
@@ -125,6 +126,15 @@ class Facts:
             if names:
                 return names
         return []
+
+    @property
+    def session(self) -> str | None:
+        """Give the session id: that of a convention, else under a name that is used anywhere."""
+        told = self.text("session")
+        if told is not None:
+            return told
+        attributes = self.node.span.attributes
+        return next((str(attributes[key]) for key in _SESSION_KEYS if attributes.get(key)), None)
 
     def text(self, field: str) -> str | None:
         """Give the first attribute under the keys that the conventions have for a field."""

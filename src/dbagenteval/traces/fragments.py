@@ -103,7 +103,7 @@ class Fragment:
 
     def session(self) -> str | None:
         """Give the first session id on its spans."""
-        return next((text for one in self.ordered if (text := one.text("session"))), None)
+        return next((session for one in self.ordered if (session := one.session)), None)
 
     def case_id(self) -> str | None:
         """Give the first case id on its spans."""

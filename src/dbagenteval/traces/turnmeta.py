@@ -28,7 +28,7 @@ def turn_meta(
     head = (turn.heads or turn.facts)[0]
     meta: dict[str, Any] = {
         "trace_ids": list(dict.fromkeys(span.trace_id for span in spans)),
-        "session_id": _text(turn, "session"),
+        "session_id": _session(turn),
         "case_id": _attribute(turn, own.CASE_ID),
         "service": _service(head),
         "services": _services(turn),
@@ -80,16 +80,9 @@ def _attribute(turn: Turn, key: str) -> str | None:
     return None
 
 
-def _text(turn: Turn, field: str) -> str | None:
-    for one in [*turn.heads, *turn.facts]:
-        value = one.text(field)
-        if value is not None:
-            return value
-    for key in ("session.id", "gen_ai.conversation.id", "langfuse.session.id"):
-        value = _attribute(turn, key)
-        if value is not None:
-            return value
-    return None
+def _session(turn: Turn) -> str | None:
+    everyone = [*turn.heads, *turn.facts]
+    return next((session for one in everyone if (session := one.session)), None)
 
 
 def _model(turn: Turn) -> str | None:

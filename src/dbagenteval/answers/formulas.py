@@ -34,12 +34,14 @@ class Candidate:
         operation: One of `OPERATIONS`.
         formula: How it comes about, for a person.
         is_share: True if it is printed as a percentage or a ratio.
+        is_plain: True if its operands say enough, so that no word need speak of it.
     """
 
     value: Decimal
     operation: str
     formula: str
     is_share: bool = False
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,9 @@ def from_column(column: Column, operands: Sequence[Operand]) -> list[Candidate]:
     parts = [operand.value for operand in operands if operand.value in column.distinct]
     if not found or not column.total:
         return found
-    for part in [*parts, sum(parts, Decimal())] if len(parts) > 1 else parts:
+    if 1 < len(parts) < len(column.distinct):
+        parts.append(sum(parts, Decimal()))
+    for part in parts:
         formula = f"{_show(part)} / {_show(column.total)} (all of {column.name})"
         found.append(Candidate(EXACT.divide(part, column.total), "share", formula, is_share=True))
     return found

@@ -187,7 +187,7 @@ def _as_bound(figure: Figure, reading: Reading, cells: Cells) -> Fate | None:
     size = abs(reading.value)
     unit = _round_unit(reading)
     if figure.bound == "about":
-        slack = max(reading.half, min(EXACT.divide(unit, 2), EXACT.multiply(size, Decimal("0.05"))))
+        slack = max(reading.half, min(EXACT.divide(unit, 2), EXACT.multiply(size, Decimal("0.1"))))
         low, high = EXACT.subtract(size, slack), EXACT.add(size, slack)
     elif figure.bound == "over":
         low, high = size, EXACT.add(size, EXACT.multiply(unit, Decimal("0.999999999")))

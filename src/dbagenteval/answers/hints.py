@@ -21,7 +21,8 @@ _WORDS = {
     r"|weniger|höher|niedriger"
     r"|gestiegen|gesunken|übrig|différence|écart|de plus|de moins|diferencia|más|menos"
     r"|differenza|più|meno"
-    r"|diferença|mais|verschil|meer|minder|różnica|więcej|mniej|разница|больше|меньше|差|増|減|増加|減少",
+    r"|diferença|mais|plus|rückgang|zuwachs|anstieg|wachstum|surge|drop|verschil|meer|minder"
+    r"|różnica|więcej|mniej|разница|больше|меньше|差|増|減|増加|減少",
     "average": r"average|averages|averaging|mean|avg|per|each|durchschnitt\w*|schnitt|mittel"
     r"|moyenne|promedio|media"
     r"|média|gemiddelde?|średni\w*|ortalama|средн\w*|平均",

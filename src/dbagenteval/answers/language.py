@@ -12,10 +12,10 @@ __all__ = ["Writing", "writing_of"]
 _FUNCTION_WORDS = {
     "en": "the of and is are was were there with from that this which has have had by to it in",
     "de": "der die das und ist sind war waren mit von für ein eine nicht es gibt wurden im hat",
-    "fr": "le les des et est sont était il y a avec pour dans une du au aux nous ont cette",
-    "es": "el los las y es son fue fueron con para hay en una del por se más hubo",
-    "it": "il gli di e è sono era erano con per ci nel una del della sono stati che",
-    "pt": "o os as e é são foi foram com para há em uma do da dos das não houve",
+    "fr": "le la les des et est sont était il y a avec pour dans une du au aux nous ont de en à",
+    "es": "el la los las y es son fue fueron con para hay en una del por se más hubo de al",
+    "it": "il gli di e è sono era erano con per ci nel una della sono stati che la nella nel",
+    "pt": "o os as e é são foi foram com para há em uma do da dos das não houve de no na",
     "nl": "de het een en is zijn was waren met voor er van niet in op werden",
     "pl": "jest są było były z na do nie się oraz w i ma dla",
     "sv": "och är var det en ett med för av som finns har",
@@ -40,6 +40,7 @@ _SCRIPTS = (
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _SAMPLE_CHARS = 20_000
+_NEAR_BEST = 0.6
 # Languages whose numbers always use the decimal point.
 _POINT = frozenset({"en", "ja", "zh", "ko", "hi", "th"})
 
@@ -74,12 +75,15 @@ def writing_of(text: str, locale: str | None = None) -> Writing:
     if locale is not None:
         return _writing_in(locale)
     sample = text[:_SAMPLE_CHARS]
-    counts: dict[str, int] = {}
+    scores: dict[str, float] = {}
     for word in _WORD.findall(sample):
-        for language in _BY_WORD.get(word.lower(), ()):
-            counts[language] = counts.get(language, 0) + 1
-    best = max(counts.values(), default=0)
-    languages = [language for language in _FUNCTION_WORDS if counts.get(language, 0) == best > 0]
+        speakers = _BY_WORD.get(word.lower(), ())
+        for language in speakers:
+            # A word that several languages have tells less.
+            scores[language] = scores.get(language, 0) + 1 / len(speakers)
+    best = max(scores.values(), default=0)
+    likely = [one for one in scores if scores[one] >= _NEAR_BEST * best]
+    languages = sorted(likely, key=lambda one: -scores[one])
     scripts = [code for code, pattern in _SCRIPTS if pattern.search(sample)]
     # One foreign name in an English sentence doesn't change the language of the sentence.
     found = tuple(dict.fromkeys((*languages, *scripts)))

@@ -12,7 +12,7 @@ from dbagenteval.answers.figure import Figure, Reading
 __all__ = ["find_codes", "find_links", "find_markers", "find_ordinals", "find_times"]
 
 _LINK = re.compile(
-    r"(?:https?|ftp|file)://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+"
+    r"(?:(?:https?|ftp|file)://|\bwww\.)[^\s<>\"')\]]*[^\s<>\"')\].,:;!?]"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}"
     r"|(?<=\]\()[^\s)]{1,2000}(?=\))"
 )

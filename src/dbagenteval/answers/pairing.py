@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,13 @@ from dbagenteval.answers.sentences import Sentence, sentences_of
 from dbagenteval.traces import Rows
 
 __all__ = ["misplaced"]
+
+_GAP = re.compile(
+    r"\s?(?:[^\W\d_]+\s)?(?:more|less|fewer|higher|lower|above|below|mehr|weniger|de plus"
+    r"|de moins|más|menos"
+    r"|in più|in meno|a mais|a menos|meer|minder)(?!\w)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,9 @@ class _Pairing:
                     for cell in fate.cells
                     for place in places.within(*_around(fate, cell))
                 )
-                if rows and not is_name:
+                # "10 more than Bo" compares; it is no number of a row.
+                is_gap = _GAP.match(text, fate.figure.end)
+                if rows and not is_name and not is_gap:
                     self._numbers.append(_Number(fate.figure, rows))
 
     def conflicts(self) -> list[str]:

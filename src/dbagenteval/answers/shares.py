@@ -18,6 +18,10 @@ _SHARE_NAME = re.compile(
     r"|割合|率|比|доля|процент",
     re.IGNORECASE,
 )
+_WHOLE_NAME = re.compile(
+    r"total|all|count|sum|overall|gesamt|alle|anzahl|tous|todos|tutti|totaal|合計|総数|всего",
+    re.IGNORECASE,
+)
 _LOOKED_AT = 100_000
 
 
@@ -38,7 +42,8 @@ def share_doubt(rows: Rows, size: Any) -> ShareDoubt:
     """Say whether a cell of that size can be a percentage.
 
     A whole number in a column that isn't named as a share is doubtful. It is a count for
-    certain if its row has a larger whole number, of which it would be another share.
+    certain if its row has a larger whole number in a column that is named as the whole, such as
+    `total`, of which it would be another share.
     """
     doubt = ShareDoubt()
     if size != int(size):
@@ -49,8 +54,11 @@ def share_doubt(rows: Rows, size: Any) -> ShareDoubt:
                 continue
             larger = [
                 other
-                for other in row.values()
-                if isinstance(other, int) and not isinstance(other, bool) and other > size
+                for other_name, other in row.items()
+                if _WHOLE_NAME.search(other_name)
+                and isinstance(other, int)
+                and not isinstance(other, bool)
+                and other > size
             ]
             if _SHARE_NAME.search(name):
                 return ShareDoubt()

@@ -1,6 +1,7 @@
 """Checks of stages, results and answers, built in or written by users."""
 
 from dbagenteval.checks.check import Check
+from dbagenteval.checks.claims import ClaimsGrounded
 from dbagenteval.checks.judge import (
     Faithful,
     Judge,
@@ -18,6 +19,7 @@ from dbagenteval.checks.stages import check_expected, check_no_error
 
 __all__ = [
     "Check",
+    "ClaimsGrounded",
     "Executor",
     "Faithful",
     "Judge",

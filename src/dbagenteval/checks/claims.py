@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbagenteval.cases import Case
 from dbagenteval.checks.answer_evidence import answer_stage, rows_evidence
 from dbagenteval.checks.check import Check
+from dbagenteval.checks.evidence import NOT_OBSERVED
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
 from dbagenteval.traces import Trace
 
@@ -39,7 +40,8 @@ class ClaimsGrounded(Check):
             return self.result(stage, status, answer)
         seen = rows_evidence(trace)
         if seen.hidden_last or seen.hidden_earlier:
-            return self.result(stage, SKIP, seen.hidden_last or seen.hidden_earlier)
+            hidden = seen.hidden_last or seen.hidden_earlier
+            return self.result(stage, SKIP, hidden, reason=NOT_OBSERVED)
         found = claim_findings(answer, trace.question, seen.results, seen.sql)
         by_state = {
             state: [one.detail for one in found if one.state == state]

@@ -106,7 +106,7 @@ class NumbersGrounded(Check):
         evidence = {"figures": [fate.to_dict() for fate in found.fates[:_MOST_SHOWN]]}
         if found.missing and seen.hidden_earlier:
             detail = f"{found.missing} may be in rows that were not seen; {seen.hidden_earlier}"
-            return self.result(stage, SKIP, detail, evidence=evidence)
+            return self.result(stage, SKIP, detail, reason=NOT_OBSERVED, evidence=evidence)
         if found.missing:
             told = [f"not in the result rows: {found.missing}", *found.hints, *found.notes]
             detail, reason = joined(told), "ungrounded_numbers"

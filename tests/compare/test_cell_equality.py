@@ -1,7 +1,5 @@
 """What equals what: the table of docs/comparison.md, both directions."""
 
-
-
 import math
 from collections import OrderedDict
 from datetime import date, datetime, time, timedelta, timezone

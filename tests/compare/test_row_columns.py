@@ -123,6 +123,52 @@ def small_tables(seed):
     return expected, actual
 
 
+def test_pairing_within_a_tolerance_agrees_with_trying_all_orders():
+    """So it is with a tolerance, where a row may fit several others."""
+    for seed in range(300):
+        chance = random.Random(seed)
+        expected, actual = small_tables(seed)
+        actual = [[cell + chance.choice([0, 0.5, -0.5, 1]) for cell in row] for row in actual]
+        tolerance = chance.choice([0.5, 1])
+        truth = any(
+            can_pair(expected, [[row[col] for col in order] for row in actual], tolerance)
+            for order in itertools.permutations(range(len(actual[0])), len(expected[0]))
+        )
+        options = RowOptions(tolerance={"absolute": tolerance})
+        found = compare_rows(named(expected, "e"), named(actual, "a"), options)
+        assert found.equal == truth, (expected, actual, tolerance)
+
+
+def can_pair(expected, actual, tolerance):
+    return any(
+        all(
+            abs(one - other) <= tolerance
+            for ours, theirs in zip(expected, order, strict=True)
+            for one, other in zip(ours, theirs, strict=True)
+        )
+        for order in itertools.permutations(actual)
+    )
+
+
+def test_values_on_both_sides_of_a_rounding_boundary_are_found_under_other_names():
+    """Noise that rounds to another hundredth does not hide which column is which."""
+    expected = [{"k": f"x{place}", "v": place + 0.125} for place in range(50)]
+    actual = [{"a": row["v"] - 1e-11, "b": row["k"]} for row in expected[::-1]]
+    assert rows_match(expected, actual)
+    actual[3]["a"] += 0.01
+    assert not rows_match(expected, actual)
+
+
+def test_nested_numbers_within_a_tolerance_are_found_under_other_names():
+    """JSON columns are tried where their numbers are only close."""
+    options = RowOptions(tolerance={"relative": 1e-6})
+    expected = [{"k": place, "j": {"mean": place / 3}} for place in range(5)]
+    actual = [{"x": {"mean": row["j"]["mean"] * (1 + 1e-9)}, "y": row["k"]} for row in expected]
+    assert compare_rows(expected, actual, options).equal
+    actual[2]["x"]["mean"] += 0.1
+    assert not compare_rows(expected, actual, options).equal
+
+
 def named(table, prefix):
     return [{f"{prefix}{col}": cell for col, cell in enumerate(row)} for row in table]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from dbagenteval.compare.close_columns import is_close_column
 from dbagenteval.compare.keys import Context, PairKeys
 from dbagenteval.compare.names import affinity, contradicts, is_row_number, named_pairs
 from dbagenteval.compare.options import RowOptions
 from dbagenteval.compare.refinement import ColumnClass, Refinement, Undecided
-from dbagenteval.compare.snapping import snap
 
 __all__ = ["Alignment", "align"]
 
@@ -151,12 +151,12 @@ def _by_value(
 ) -> tuple[dict[int, int] | None, str]:
     keys = search.keys
     fits = {i: [j for j in free if keys.same_bag(i, j)] for i in unnamed}
-    snapped: dict[int, Sequence[Hashable]] = {}
+    loose: set[int] = set()
     for i in unnamed:
-        if not fits[i]:
-            close = {j: snap(keys, i, j, search.options) for j in free}
-            snapped.update({j: cells for j, cells in close.items() if cells is not None})
-            fits[i] = [j for j, cells in close.items() if cells is not None]
+        if not fits[i] or search.options.tolerance is not None:
+            close = [j for j in free if is_close_column(keys, i, j, search.options)]
+            loose.update(close)
+            fits[i] = sorted({*fits[i], *close})
         if not fits[i]:
             return None, keys.expected.names[i]
     left: list[Sequence[Hashable]] = [()] * len(keys.expected.names)
@@ -165,7 +165,8 @@ def _by_value(
     contexts: dict[tuple[int, ...], Context] = {
         (i,): keys.context(i, j) for i, j in search.named.items()
     }
-    for members in _components(fits):
+    for found in _components(fits):
+        members = replace(found, is_loose=any(j in loose for j in found.right))
         classes.append(members)
         contexts[members.left] = _context(keys, members)
     for item in classes:
@@ -173,7 +174,7 @@ def _by_value(
         for i in item.left:
             left[i] = keys.left(i, context)
         for j in item.right:
-            right[j] = snapped.get(j) or keys.right(j, context)
+            right[j] = keys.right(j, context)
     refinement = Refinement(
         left,
         right,
@@ -181,8 +182,8 @@ def _by_value(
         lambda pairing: search.accept(_only(pairing, unnamed)),
         ordered=search.options.ordered,
     )
-    found = refinement.search(classes)
-    return (None if found is None else _only(found, unnamed)), ""
+    pairing = refinement.search(classes)
+    return (None if pairing is None else _only(pairing, unnamed)), ""
 
 
 def _only(pairing: dict[int, int], unnamed: Sequence[int]) -> dict[int, int]:

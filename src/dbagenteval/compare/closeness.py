@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
@@ -13,6 +14,8 @@ __all__ = ["Closeness"]
 
 _FUZZY_KINDS = frozenset(("number", "json"))
 _FAR = 1e-6
+_REACH = 1e-13
+_HALF = 0.5
 
 
 class Closeness:
@@ -55,6 +58,16 @@ class Closeness:
             return close(left, right, self.precision)
         one, other = exact_number(left), exact_number(right)
         return self.tolerance.allows(one, other) or close(left, right, None)
+
+    def reach(self, value: float) -> float:
+        """Say how far from a number a cell may be that agrees with it, at most."""
+        if self.tolerance is None:
+            unit = 0.0 if self.precision is None else 10.0**-self.precision
+            return unit + _REACH * abs(value)
+        relative = self.tolerance.relative
+        if relative >= _HALF:
+            return math.inf
+        return self.tolerance.absolute + (2 * relative + _REACH) * abs(value)
 
     def _nested(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
         if left[0] != "json" or right[0] != "json" or len(left) != len(right):

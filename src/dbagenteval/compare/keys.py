@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from operator import mul
 from typing import Any
 
 from dbagenteval.compare.cells import Reading
@@ -33,7 +34,8 @@ class PairKeys:
         self.precision = precision
         self._extra = frozenset(("number",)) if text_numbers == "equal" else frozenset()
         self._keys: dict[tuple[int, int, Context], list[Hashable]] = {}
-        self._signatures: dict[tuple[int, int, Context], int] = {}
+        self._orders: dict[int, list[int]] = {}
+        self._signatures: dict[tuple[int, int, Context], tuple[int, int, int]] = {}
 
     def context(self, i: int, j: int) -> Context:
         """Give the kinds in expected column `i` and actual column `j`."""
@@ -51,6 +53,15 @@ class PairKeys:
         """Tell whether two columns may hold the same keys; never False if they do."""
         context = self.context(i, j)
         return self._signature(0, i, context) == self._signature(1, j, context)
+
+    def order(
+        self, keys: list[Hashable], sort: Callable[[Sequence[Hashable]], list[int]]
+    ) -> list[int]:
+        """Give the places of a column of keys in sorted order, sorted once."""
+        name = id(keys)  # the columns live as long as this object
+        if name not in self._orders:
+            self._orders[name] = sort(keys)
+        return self._orders[name]
 
     def same_sequence_on_right(self, j: int, k: int, context: Context) -> bool:
         """Tell whether two actual columns hold the same keys row by row."""
@@ -76,13 +87,16 @@ class PairKeys:
         """Drop a context that does not matter: only text is read by it."""
         return context if "text" in result.kinds[index] else frozenset()
 
-    def _signature(self, side: int, index: int, context: Context) -> int:
+    def _signature(self, side: int, index: int, context: Context) -> tuple[int, int, int]:
         result = self.expected if side == 0 else self.actual
         name = (side, index, self._relevant(result, index, context))
         if name not in self._signatures:
             keys = self.left(index, context) if side == 0 else self.right(index, context)
-            # One-tuples hash better than bare ints: hash(-1) == hash(-2).
-            self._signatures[name] = sum(map(hash, zip(keys)))
+            # Hashes of small numbers are nearly linear, so their squares are added up too; -1
+            # has the hash of -2, so it is counted.
+            hashes = list(map(hash, zip(keys)))
+            squares = sum(map(mul, hashes, hashes))
+            self._signatures[name] = (sum(hashes), squares, keys.count(-1))
         return self._signatures[name]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeGuard
 
 __all__ = ["Matching", "match_rows"]
 
@@ -13,6 +15,9 @@ Row = tuple[Hashable, ...]
 
 _GRID_MAX = 400
 """Buckets up to this many rows a side are matched exhaustively."""
+_NEAR_MAX = 200
+"""Close rows looked at for each row of a larger bucket."""
+_NUMBER_MAX = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ def match_rows(
     right: Sequence[Row],
     fuzzy: Sequence[int],
     close: Callable[[int, int], bool],
+    reach: Callable[[float], float],
     *,
     is_wide: bool,
 ) -> Matching:
@@ -45,6 +51,7 @@ def match_rows(
         right: Keys of the actual rows.
         fuzzy: Positions of the columns in which close cells agree.
         close: Tells whether an expected and an actual row (by index) agree.
+        reach: Says how far from a number a close one may be, at most.
         is_wide: Closeness reaches far enough for a row to have several possible partners.
     """
     places: dict[Row, list[int]] = {}
@@ -61,7 +68,9 @@ def match_rows(
     extra = sorted(index for partners in places.values() for index in partners)
     if not fuzzy or not missing or not extra:
         return Matching(pairs, missing, extra)
-    return _match_close(left, right, Matching(pairs, missing, extra), fuzzy, close, is_wide=is_wide)
+    return _match_close(
+        left, right, Matching(pairs, missing, extra), fuzzy, close, reach, is_wide=is_wide
+    )
 
 
 def _match_close(
@@ -70,6 +79,7 @@ def _match_close(
     exact: Matching,
     fuzzy: Sequence[int],
     close: Callable[[int, int], bool],
+    reach: Callable[[float], float],
     *,
     is_wide: bool,
 ) -> Matching:
@@ -93,7 +103,7 @@ def _match_close(
     missing: list[int] = []
     extra: list[int] = []
     for ours, theirs in buckets.values():
-        found = _match_bucket(ours, theirs, left, right, fuzzy, close)
+        found = _match_bucket(ours, theirs, left, right, fuzzy, close, reach)
         pairs.extend(found.items())
         taken = set(found.values())
         missing.extend(index for index in ours if index not in found)
@@ -108,6 +118,7 @@ def _match_bucket(
     right: Sequence[Row],
     fuzzy: Sequence[int],
     close: Callable[[int, int], bool],
+    reach: Callable[[float], float],
 ) -> dict[int, int]:
     ours = sorted(ours, key=lambda index: [_sortable(left[index][place]) for place in fuzzy])
     theirs = sorted(theirs, key=lambda index: [_sortable(right[index][place]) for place in fuzzy])
@@ -115,15 +126,42 @@ def _match_bucket(
         return dict(zip(ours, theirs, strict=True))
     if max(len(ours), len(theirs)) <= _GRID_MAX:
         return _augment({one: [other for other in theirs if close(one, other)] for one in ours})
-    found: dict[int, int] = {}
-    place = 0
+    return _augment(_within_reach(ours, theirs, left, right, fuzzy, close, reach))
+
+
+def _within_reach(
+    ours: list[int],
+    theirs: list[int],
+    left: Sequence[Row],
+    right: Sequence[Row],
+    fuzzy: Sequence[int],
+    close: Callable[[int, int], bool],
+    reach: Callable[[float], float],
+) -> dict[int, list[int]]:
+    """Give the close rows of each row, looking only where its most telling number allows it."""
+    telling = max(fuzzy, key=lambda place: len({left[row][place] for row in ours}))
+    numbered = sorted(
+        (float(cell), row) for row in theirs if _is_number(cell := right[row][telling])
+    )
+    values = [value for value, _ in numbered]
+    found: dict[int, list[int]] = {}
     for one in ours:
-        for step in range(place, min(place + 8, len(theirs))):
-            if close(one, theirs[step]):
-                found[one] = theirs[step]
-                place = step + 1
-                break
+        cell = left[one][telling]
+        if not _is_number(cell):
+            found[one] = [row for row in theirs[:_NEAR_MAX] if close(one, row)]
+            continue
+        value = float(cell)
+        start = bisect_left(values, value - reach(value))
+        end = bisect_right(values, value + reach(value))
+        if end - start > _NEAR_MAX:
+            start = max(start, bisect_left(values, value) - _NEAR_MAX // 2)
+        near = [row for _, row in numbered[start : min(end, start + _NEAR_MAX)]]
+        found[one] = [row for row in near if close(one, row)]
     return found
+
+
+def _is_number(cell: Any) -> TypeGuard[float | Decimal]:
+    return isinstance(cell, (int, float, Decimal)) and -_NUMBER_MAX < cell < _NUMBER_MAX
 
 
 def _sortable(cell: Hashable) -> tuple[int, Any]:
@@ -135,12 +173,13 @@ def _sortable(cell: Hashable) -> tuple[int, Any]:
 def _augment(partners: dict[int, list[int]]) -> dict[int, int]:
     """Give a largest pairing in which each row has one of its possible partners."""
     owner: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     for start in partners:
         reached_from: dict[int, int] = {}
-        queue = [start]
+        queue = deque([start])
         end = None
         while queue and end is None:
-            one = queue.pop(0)
+            one = queue.popleft()
             for other in partners[one]:
                 if other in reached_from:
                     continue
@@ -151,9 +190,8 @@ def _augment(partners: dict[int, list[int]]) -> dict[int, int]:
                 queue.append(owner[other])
         while end is not None:
             one = reached_from[end]
-            previous = next((other for other, row in owner.items() if row == one), None)
+            previous = chosen.get(one)
             owner[end] = one
-            if one == start:
-                break
-            end = previous
-    return {row: other for other, row in owner.items()}
+            chosen[one] = end
+            end = None if one == start else previous
+    return chosen

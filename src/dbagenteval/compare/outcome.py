@@ -6,12 +6,12 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from dbagenteval.compare.alignment import Alignment, align
+from dbagenteval.compare.close_columns import closeness_of
 from dbagenteval.compare.keys import PairKeys
 from dbagenteval.compare.matching import Matching, match_rows
 from dbagenteval.compare.options import RowOptions
 from dbagenteval.compare.order import sort_columns
 from dbagenteval.compare.sides import Side
-from dbagenteval.compare.snapping import closeness_of
 
 __all__ = ["Outcome", "match_over", "match_rest", "match_results", "pair_keys"]
 
@@ -71,7 +71,8 @@ def match_over(keys: PairKeys, pairs: dict[int, int], options: RowOptions) -> Ma
     """Pair up the rows over given columns, whatever their order."""
     rows = _Rows(keys, pairs, options)
     is_wide = options.tolerance is not None
-    return match_rows(rows.left, rows.right, rows.fuzzy, rows.close, is_wide=is_wide)
+    reach = rows.closeness.reach
+    return match_rows(rows.left, rows.right, rows.fuzzy, rows.close, reach, is_wide=is_wide)
 
 
 def _match_in_order(keys: PairKeys, pairs: dict[int, int], options: RowOptions) -> Matching:

@@ -11,11 +11,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from operator import mul
 
 __all__ = ["ColumnClass", "Refinement", "Undecided"]
 
 _WORK_MAX = 20_000_000
 """Cells hashed before the search gives up; some ten seconds."""
+
+
+_ACCEPT_COST = 4
+"""Work of comparing all rows, in hashed cells for each cell."""
 
 
 class Undecided(Exception):
@@ -29,10 +34,12 @@ class ColumnClass:
     Args:
         left: Indices of expected columns, each of which needs a partner.
         right: Indices of actual columns; some may stay without a partner.
+        is_loose: The cells are close, not equal, so they tell nothing about rows.
     """
 
     left: tuple[int, ...]
     right: tuple[int, ...]
+    is_loose: bool = False
 
 
 class Refinement:
@@ -78,19 +85,45 @@ class Refinement:
             default=None,
         )
         if open_class is None:
+            self._spend(_ACCEPT_COST * len(refined))
             pairing = {item.left[0]: item.right[0] for item in refined}
             return pairing if self._accept(pairing) else None
-        i = open_class.left[0]
         rest = [item for item in refined if item is not open_class]
+        if self._is_uniform(open_class):
+            return self._search_any(open_class, rest)
+        i = open_class.left[0]
         tried: list[Sequence[Hashable]] = []
         for j in self._prefer(i, open_class.right):
             if any(self._right[j] == column for column in tried):
                 continue  # a column with the same cells leads to the same end
             tried.append(self._right[j])
-            found = self.search([*rest, ColumnClass((i,), (j,)), *_without(open_class, i, j)])
+            pair = ColumnClass((i,), (j,), open_class.is_loose)
+            found = self.search([*rest, pair, *_without(open_class, i, j)])
             if found is not None:
                 return found
         return None
+
+    def _is_uniform(self, item: ColumnClass) -> bool:
+        """Tell whether all columns of a class hold the same, so that any pairing will do."""
+        first = self._left[item.left[0]]
+        self._spend(len(item.left) + len(item.right))
+        if self._ordered and any(self._right[j] != first for j in item.right):
+            return False
+        return all(self._left[i] == first for i in item.left) and all(
+            self._right[j] == self._right[item.right[0]] for j in item.right
+        )
+
+    def _search_any(self, item: ColumnClass, rest: Sequence[ColumnClass]) -> dict[int, int] | None:
+        """Pair the columns of a uniform class by preference and go on."""
+        free = list(item.right)
+        pairs = []
+        for i in item.left:
+            partners = self._prefer(i, free)
+            if not partners:
+                return None
+            pairs.append(ColumnClass((i,), (partners[0],), item.is_loose))
+            free.remove(partners[0])
+        return self.search([*rest, *pairs])
 
     def _refine(self, classes: list[ColumnClass]) -> list[ColumnClass] | None:
         while True:
@@ -101,7 +134,8 @@ class Refinement:
                 return None
             finer: list[ColumnClass] = []
             for item in classes:
-                finer.extend([item] if len(item.right) == 1 else self._split(item, *colours))
+                is_final = item.is_loose or len(item.right) == 1
+                finer.extend([item] if is_final else self._split(item, *colours))
             if any(not item.right for item in finer):
                 return None
             if len(finer) == len(classes) and finer == classes:
@@ -111,7 +145,9 @@ class Refinement:
     def _row_colours(self, classes: list[ColumnClass]) -> tuple[list[int], list[int]] | None:
         if self._ordered:
             return list(self._rows), list(self._rows)
-        balanced = [item for item in classes if len(item.left) == len(item.right)]
+        balanced = [
+            item for item in classes if len(item.left) == len(item.right) and not item.is_loose
+        ]
         self._spend(2 * sum(len(item.left) for item in balanced))
         left = _colour_rows([[self._left[i] for i in item.left] for item in balanced], self._rows)
         right = _colour_rows(
@@ -143,11 +179,12 @@ class Refinement:
 def _without(item: ColumnClass, i: int, j: int) -> list[ColumnClass]:
     left = tuple(index for index in item.left if index != i)
     right = tuple(index for index in item.right if index != j)
-    return [ColumnClass(left, right)] if left else []
+    return [ColumnClass(left, right, item.is_loose)] if left else []
 
 
 def _colour(rows: list[int], cells: Sequence[Hashable]) -> int:
-    return sum(map(hash, zip(rows, cells, strict=True)))
+    hashes = list(map(hash, zip(rows, cells, strict=True)))
+    return hash((sum(hashes), sum(map(mul, hashes, hashes))))  # sums of hashes alone are weak
 
 
 def _colour_rows(groups: list[list[Sequence[Hashable]]], rows: range) -> list[int]:

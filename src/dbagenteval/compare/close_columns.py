@@ -1,7 +1,8 @@
-"""Let a column of nearly equal numbers take the keys of the column it is close to."""
+"""Columns whose numbers are close to those of another column."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from decimal import Decimal
 
@@ -10,7 +11,7 @@ from dbagenteval.compare.keys import PairKeys
 from dbagenteval.compare.numbers import Tolerance
 from dbagenteval.compare.options import RowOptions
 
-__all__ = ["closeness_of", "snap"]
+__all__ = ["closeness_of", "is_close_column"]
 
 
 def closeness_of(options: RowOptions) -> Closeness:
@@ -20,32 +21,26 @@ def closeness_of(options: RowOptions) -> Closeness:
     return Closeness(None, Tolerance.from_mapping(options.tolerance))
 
 
-def snap(keys: PairKeys, i: int, j: int, options: RowOptions) -> Sequence[Hashable] | None:
-    """Give the keys of actual column `j` with each replaced by the close one of column `i`.
+def is_close_column(keys: PairKeys, i: int, j: int, options: RowOptions) -> bool:
+    """Tell whether the cells of two columns can be paired so that each pair is close.
 
-    In one dimension, pairing both columns in sorted order finds a pairing of close values if
-    there is any.
-
-    Returns:
-        One key per row, or None if the columns are not close.
+    In one dimension, pairing both columns in sorted order finds such a pairing if there is one.
     """
     closeness = closeness_of(options)
     context = keys.context(i, j)
+    if "json" in context:
+        return True  # only whole rows can tell
     if "number" not in context or not closeness.may_apply(context):
-        return None
+        return False
     left, right = keys.left(i, context), keys.right(j, context)
-    if len(left) != len(right):
-        return None
-    ours, theirs = _sorted_numbers(left), _sorted_numbers(right)
-    if len(ours) != len(theirs) or len(ours) < len(left) - _other_count(left, right):
-        return None
+    ours, theirs = keys.order(left, _sorted_numbers), keys.order(right, _sorted_numbers)
+    if len(left) != len(right) or len(ours) != len(theirs):
+        return False
     actual, expected = keys.actual.columns[j], keys.expected.columns[i]
-    found = list(right)
     for one, other in zip(ours, theirs, strict=True):
         if not closeness.cells(expected[one], actual[other], left[one], right[other]):
-            return None
-        found[other] = left[one]
-    return found
+            return False
+    return len(ours) == len(left) or _others(left) == _others(right)
 
 
 def _sorted_numbers(cells: Sequence[Hashable]) -> list[int]:
@@ -57,8 +52,6 @@ def _is_number(cell: Hashable) -> bool:
     return isinstance(cell, (int, float, Decimal))
 
 
-def _other_count(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+def _others(cells: Sequence[Hashable]) -> Counter[Hashable]:
     """Count the cells that are no numbers; both columns must have the same ones."""
-    ours = sorted(hash(cell) for cell in left if not _is_number(cell))
-    theirs = sorted(hash(cell) for cell in right if not _is_number(cell))
-    return len(ours) if ours == theirs else -1
+    return Counter(cell for cell in cells if not _is_number(cell))

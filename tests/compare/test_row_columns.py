@@ -96,7 +96,7 @@ def test_an_expected_column_needs_its_own_partner():
 
 def test_pairing_agrees_with_trying_all_orders():
     """On small tables the verdict is that of trying every assignment of columns."""
-    for seed in range(400):
+    for seed in range(250):
         expected, actual = small_tables(seed)
         width, rows = len(expected[0]), Counter(map(tuple, expected))
         truth = any(
@@ -125,7 +125,7 @@ def small_tables(seed):
 
 def test_pairing_within_a_tolerance_agrees_with_trying_all_orders():
     """So it is with a tolerance, where a row may fit several others."""
-    for seed in range(300):
+    for seed in range(120):
         chance = random.Random(seed)
         expected, actual = small_tables(seed)
         actual = [[cell + chance.choice([0, 0.5, -0.5, 1]) for cell in row] for row in actual]
@@ -155,7 +155,7 @@ def test_values_on_both_sides_of_a_rounding_boundary_are_found_under_other_names
     expected = [{"k": f"x{place}", "v": place + 0.125} for place in range(50)]
     actual = [{"a": row["v"] - 1e-11, "b": row["k"]} for row in expected[::-1]]
     assert rows_match(expected, actual)
-    actual[3]["a"] += 0.01
+    actual[3]["a"] += 0.02
     assert not rows_match(expected, actual)
 
 

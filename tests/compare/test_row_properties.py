@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dbagenteval.compare import RowOptions, canonical, compare_rows, rowsets
 
 LONG = settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
-SHORT = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+SHORT = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 integers = st.integers(-(10**20), 10**20) | st.integers(-3, 3)
 decimals = st.decimals(-(10**12), 10**12, places=3, allow_nan=False) | st.sampled_from(

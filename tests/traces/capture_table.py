@@ -8,6 +8,7 @@ import math
 import re
 import sys
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from tests.traces.otlp_json import load
 FIELDS = ("question", "sql", "rows", "error", "answer")
 
 
+@cache
 def traces_of(folder: Path) -> list[Trace]:
     """Assemble a capture."""
     paths = [*sorted(folder.glob("requests.jsonl*")), *sorted(folder.glob("logs.jsonl*"))]
     return list(assemble(load(*paths)))
 
 
+@cache
 def truths_of(folder: Path) -> list[dict[str, Any]]:
     """Read the ground truth of a capture."""
     packed = folder / "questions.json.gz"

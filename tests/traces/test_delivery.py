@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ DATA = Path(__file__).parent / "data"
 STACKS = sorted(folder.name for folder in DATA.iterdir() if folder.is_dir())
 
 
+@cache
 def delivered(stack: str) -> tuple[list[Span], list[LogRecord]]:
     groups = load(*sorted((DATA / stack).glob("*.jsonl.gz")))
     return [s for g in groups for s in g.spans], [r for g in groups for r in g.logs]

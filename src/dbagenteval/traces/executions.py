@@ -39,6 +39,7 @@ class Use:
         database: Database spans of it, in order.
         results: What came back, best source first, each with whether it is said to be an error.
         place: Where it stands in the turn: start time and position.
+        asked: The number of the call among all calls of the turn; 0 if no call is seen.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Use:
     database: list[Facts] = field(default_factory=list)
     results: list[tuple[Any, bool | None]] = field(default_factory=list)
     place: tuple[int, int] = (0, 0)
+    asked: int = 0
 
 
 def find_uses(turn: Turn, limit: Limit) -> list[Use]:
@@ -60,8 +62,20 @@ def find_uses(turn: Turn, limit: Limit) -> list[Use]:
     finder.read_calls()
     finder.read_results()
     finder.read_database_spans()
-    finder.uses.sort(key=lambda use: use.place)
-    return finder.uses
+    return _in_order(finder.uses)
+
+
+def _in_order(uses: list[Use]) -> list[Use]:
+    """Sort by start; calls that a model asked for at once run in any order, and keep its own."""
+    first: dict[int, tuple[int, int]] = {}
+    for use in uses:
+        if use.writer is not None:
+            writer = id(use.writer)
+            first[writer] = min(first.get(writer, use.place), use.place)
+    for use in uses:
+        if use.writer is not None:
+            use.place = first[id(use.writer)]
+    return sorted(uses, key=lambda use: (use.place, use.asked))
 
 
 class _Finder:
@@ -71,6 +85,7 @@ class _Finder:
         self.uses: list[Use] = []
         self.by_node: dict[int, Use] = {}
         self.by_id: dict[str, Use] = {}
+        self.asked = 0
 
     def read_tool_spans(self) -> None:
         """Make a use of each tool span; one within another with the same statement is the same."""
@@ -153,6 +168,8 @@ class _Finder:
             use.call_id = use.call_id or call.id
         if use.writer is None and one.role == LLM and not is_history:
             use.writer = one
+        self.asked += 1
+        use.asked = use.asked or self.asked
         if use.arguments is None or (sql and use.sql is None):
             use.arguments = call.arguments
         if sql and (use.sql is None or self.limit.cuts(use.sql)):

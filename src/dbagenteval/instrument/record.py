@@ -1,0 +1,306 @@
+"""One execution of a statement, and the span that tells of its rows."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+
+from dbagenteval import semconv
+from dbagenteval.instrument import open_records
+from dbagenteval.instrument.cells import Cells, RowsText, Unreadable, cells_of
+from dbagenteval.instrument.row_bound import at_most
+from dbagenteval.instrument.row_settings import RowSettings
+
+__all__ = ["Record", "Recorder"]
+
+_log = logging.getLogger(__name__)
+
+try:
+    from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY as _SUPPRESS
+except ImportError:  # private, so it may go
+    _SUPPRESS = "suppress_instrumentation"
+
+_CHUNK_ROWS = 50
+_STATEMENT_KEYS = (semconv.DB_QUERY_TEXT, "db.statement")
+
+
+class Recorder:
+    """Makes a record of each execution of one kind of database.
+
+    Args:
+        system: As of `db.system.name`.
+        settings: What is recorded.
+    """
+
+    __slots__ = ("settings", "system", "tracer")
+
+    def __init__(self, system: str, settings: RowSettings) -> None:
+        self.system = system
+        self.settings = settings
+        self.tracer = trace.get_tracer("dbagenteval.instrument.rows")
+
+    def begin(self, sql: object) -> Record | None:
+        """Begin the record of an execution; None if nobody wants it."""
+        context = otel_context.get_current()
+        if context.get(_SUPPRESS):
+            return None
+        record = Record(self, sql if isinstance(sql, str) else _text_of(sql), context)
+        open_records.add(record)
+        return record
+
+
+class Record:
+    """The rows of one execution, as the program fetches them.
+
+    Its span starts with the execution and ends with the last fetch. It is made when the record is
+    finished: when all rows are there, the cursor is closed or runs something else, or nothing
+    was fetched for a while.
+
+    Methods are called by the thread of the program, `finish` by the watching thread too.
+
+    Attributes:
+        kept: Rows that are still to be written down, which is done some at a time: rows can change
+            once the program has them, and so many at once would push its own data out of the
+            processor's cache. A driver may append tuples itself where each microsecond counts,
+            and then calls `look` when there are `look_at` of them.
+        watched: What the watching thread saw last: rows, and when.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_beyond",
+        "_context",
+        "_end_ns",
+        "_error",
+        "_is_unreadable",
+        "_is_whole",
+        "_lock",
+        "_outer",
+        "_recorder",
+        "_start_ns",
+        "_written",
+        "is_finished",
+        "kept",
+        "look_at",
+        "sql",
+        "watched",
+    )
+
+    def __init__(self, recorder: Recorder, sql: str, context: Any) -> None:
+        self._recorder = recorder
+        self._context = context
+        self._start_ns = time.time_ns()
+        self._end_ns = 0
+        self._outer = _span_of_statement(context, sql)
+        self._written: RowsText | None = None
+        self._beyond = 0
+        self._is_unreadable = False
+        self._error: BaseException | None = None
+        self._is_whole = False
+        self._lock = Lock()
+        self.kept: list[Cells] = []
+        self.look_at = 1
+        self.sql = sql
+        self.is_finished = False
+        self.watched = (-1, self._start_ns)
+
+    def __del__(self) -> None:
+        # This may run anywhere, also where the SDK holds its locks: the span is made elsewhere.
+        if not self.is_finished:
+            self._end_ns = time.time_ns()
+            open_records.hand_over(self)
+
+    def describe(self, description: Any) -> bool:
+        """Take the columns from a cursor's `description`.
+
+        Returns:
+            False if the statement gives no rows; its record is finished then.
+        """
+        if description is None:
+            self.finish(is_whole=True)
+            return False
+        if self._written is None:
+            columns = [str(column[0]) for column in description]
+            self._written = RowsText(columns, self._recorder.settings)
+        return True
+
+    @property
+    def count(self) -> int:
+        """How many rows the program has fetched."""
+        return self._beyond + len(self.kept) + (self._written.count if self._written else 0)
+
+    @property
+    def room(self) -> int:
+        """How many further rows would be recorded."""
+        written = self._written
+        if written is None or written.is_full or self._is_unreadable:
+            return 0
+        return self._recorder.settings.max_rows - written.count - len(self.kept)
+
+    def skip(self, count: int) -> None:
+        """Count rows that the program has fetched and nobody recorded."""
+        self._beyond += count
+
+    def give_up(self) -> None:
+        """Finish without rows: the program took them in a form that can't be read twice."""
+        self._is_unreadable = True
+        self.finish()
+
+    def drop(self) -> None:
+        """Forget the record: nothing ran."""
+        self.is_finished = True
+
+    def take(self, rows: Sequence[Any]) -> None:
+        """Take rows that the program has fetched."""
+        written, room = self._written, self.room
+        taken = rows if len(rows) <= room else rows[:room]
+        if taken and type(taken[0]) is tuple:  # what drivers give by default, all alike
+            self.kept += taken
+        elif taken and written is not None:
+            try:
+                self.kept += [tuple(cells_of(row, written.columns)) for row in taken]
+            except Unreadable:
+                self._is_unreadable = True
+                taken = ()
+        self._beyond += len(rows) - len(taken)
+
+    def look(self, total: int | None = None, *, knows_end: bool = False) -> bool:
+        """Write down what was taken, see whether anything more is wanted, and finish if not.
+
+        Args:
+            total: How many rows there are in all, if the driver says so.
+            knows_end: The driver is certain that no row is left.
+
+        Returns:
+            True if the record is finished.
+        """
+        if knows_end or self.reached_bound(total):
+            self.finish(is_whole=True)
+            return True
+        try:
+            self._write_down()
+        except Exception:  # noqa: BLE001 see `finish`
+            self._is_unreadable = True
+        if self._is_unreadable or self._beyond or self._written is None or self._written.is_full:
+            self.finish()
+            return True
+        # Programs that know of one row fetch no more; those that go on see the end themselves.
+        left = self._recorder.settings.max_rows - self._written.count
+        self.look_at = min(_CHUNK_ROWS, left)
+        return False
+
+    def reached_bound(self, total: int | None = None) -> bool:
+        """Say whether the rows fetched are all that there can be."""
+        bound = total if total is not None and total >= 0 else at_most(self.sql)
+        return bound is not None and self.count >= bound
+
+    def _write_down(self) -> None:
+        rows, self.kept = self.kept, []
+        if rows and self._written is not None:
+            before = self._written.count
+            self._written.add(rows)
+            self._beyond += len(rows) - (self._written.count - before)
+
+    def finish(
+        self,
+        *,
+        is_whole: bool = False,
+        error: BaseException | None = None,
+        end_ns: int | None = None,
+    ) -> None:
+        """Make the span, once; it must never disturb the program.
+
+        Args:
+            is_whole: The program has seen the end of the result.
+            error: What the database raised.
+            end_ns: When the last fetch was; None means now.
+        """
+        with self._lock:
+            if self.is_finished:
+                return
+            self.is_finished = True
+        self._end_ns = end_ns or self._end_ns or time.time_ns()
+        self._error, self._is_whole = error, is_whole
+        try:
+            self._write_down()
+        except Exception:  # noqa: BLE001 evaluation may fail, the program may not
+            self._is_unreadable = True
+            _log.debug("rows.not_recorded", exc_info=True)
+        if self._outer is not None and self._outer.is_recording():
+            self._outer.set_attributes(self._rows())
+        elif self._outer is None or (error is None and self._written is not None):
+            open_records.hand_over(self)  # else the span around it tells all there is
+
+    def write(self) -> None:
+        """Make the span of a finished record."""
+        try:
+            self._write()
+        except Exception:  # noqa: BLE001 see `finish`
+            _log.debug("rows.not_recorded", exc_info=True)
+        self._error = None  # its traceback holds the program's frames
+
+    def _write(self) -> None:
+        span = self._recorder.tracer.start_span(
+            self.sql.split(None, 1)[0].upper()[:32] if self.sql.strip() else "SQL",
+            context=self._context,
+            kind=SpanKind.CLIENT,
+            attributes={
+                semconv.DB_SYSTEM_NAME: self._recorder.system,
+                semconv.DB_QUERY_TEXT: self.sql,
+            },
+            start_time=self._start_ns,
+        )
+        if span.is_recording():
+            if self._error is not None:
+                span.record_exception(self._error, timestamp=self._end_ns)
+                span.set_status(Status(StatusCode.ERROR, str(self._error)))
+            else:
+                span.set_attributes(self._rows())
+        span.end(end_time=self._end_ns)
+
+    def _rows(self) -> dict[str, Any]:
+        written = self._written
+        if written is None or self._error is not None:
+            return {}
+        # A record that is full is finished before the program has fetched all.
+        attributes: dict[str, Any] = {}
+        if self._is_whole:
+            attributes[semconv.DB_RETURNED_ROWS] = self.count
+        if self._is_unreadable or self._recorder.settings.max_rows < 1:
+            return attributes
+        if not self.count and not self._is_whole:  # the program never looked at the result
+            return attributes
+        attributes[semconv.ROWS] = written.text()
+        if not self._is_whole or self._beyond:
+            attributes[semconv.ROWS_TRUNCATED] = True
+        if written.has_hidden:
+            attributes[semconv.ROWS_REDACTED] = True
+        return attributes
+
+
+def _span_of_statement(context: Any, sql: str) -> Span | None:
+    """Give the span that another instrumentation, or the program, made for this execution."""
+    span = trace.get_current_span(context)
+    attributes = getattr(span, "attributes", None)
+    if not attributes or not span.is_recording():
+        return None
+    said = next((attributes[key] for key in _STATEMENT_KEYS if key in attributes), None)
+    # A longer text was cut by an attribute limit, or wrapped in a comment.
+    return span if isinstance(said, str) and said and (said in sql or sql in said) else None
+
+
+def _text_of(sql: object) -> str:
+    if isinstance(sql, (bytes, bytearray)):
+        return bytes(sql).decode(errors="replace")
+    as_string = getattr(sql, "as_string", None)  # psycopg's composed SQL
+    try:
+        return str(as_string(None)) if as_string is not None else str(sql)
+    except Exception:  # noqa: BLE001 the program's object
+        return ""

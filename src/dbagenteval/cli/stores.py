@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -67,12 +67,12 @@ def in_range(function: _Command) -> _Command:
 
 @contextmanager
 def read_store(directory: str) -> Iterator[Store]:
-    """Open a store for reading.
+    """Open a store for reading, through the process that owns it if one does.
 
     Raises:
         StoreError: There is none, it is locked, or made by a newer version.
     """
-    from dbagenteval.store import Store
+    from dbagenteval.rpc.client import open_store
 
-    with Store.open(directory, write=False) as store:
-        yield store
+    with open_store(directory) as store:
+        yield cast("Store", store)  # one that is served reads alike

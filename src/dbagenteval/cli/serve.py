@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 import signal
@@ -16,7 +17,7 @@ from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
     from dbagenteval.otlp.redaction import Redactor
-    from dbagenteval.receiver import ReceiverConfig, TlsFiles
+    from dbagenteval.receiver import ReceiverConfig, TlsFiles, Tokens
     from dbagenteval.store import StoreOwner
 
 __all__ = ["command"]
@@ -97,14 +98,19 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
 
     Prints its endpoints and `ready`. What it acknowledged is on disk, whatever happens next.
     """
-    from dbagenteval.receiver import check_addresses
+    from dbagenteval.receiver import Tokens, check_addresses
+    from dbagenteval.rpc.messages import SERVICE
+    from dbagenteval.rpc.proxy import EvaluationProxy
     from dbagenteval.store import StoreOwner
 
     os.umask(0o077)
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
-    config = _config(options)
+    tokens = Tokens(options["token_file"])
+    config = _config(options, tokens)
     check_addresses(config)
     owner = StoreOwner(store_dir, [sys.executable, "-m", "dbagenteval.rpc.store_process"])
+    proxy = EvaluationProxy(lambda: owner.service, tokens)
+    config = dataclasses.replace(config, services=((proxy, SERVICE),))
     try:
         asyncio.run(_serve(owner, config))
     finally:
@@ -112,8 +118,8 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     return 0
 
 
-def _config(options: dict[str, Any]) -> ReceiverConfig:
-    from dbagenteval.receiver import Limits, ReceiverConfig, Tokens, parse_address
+def _config(options: dict[str, Any], tokens: Tokens) -> ReceiverConfig:
+    from dbagenteval.receiver import Limits, ReceiverConfig, parse_address
 
     max_request_bytes = options["max_request_mib"] << 20
     config = ReceiverConfig(
@@ -128,7 +134,7 @@ def _config(options: dict[str, Any]) -> ReceiverConfig:
         traces_path=options["traces_path"],
         logs_path=options["logs_path"],
         metrics_path=options["metrics_path"],
-        tokens=Tokens(options["token_file"]),
+        tokens=tokens,
         tls=_tls(options["tls_cert"], options["tls_key"], options["client_ca"]),
         redactor=_redactor(options["redact"]),
         cors_origins=options["cors_origin"],

@@ -29,9 +29,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def stats(store_dir: str, as_json: bool) -> int:
     """Count spans, log records, traces and bytes."""
-    from dbagenteval.store import Store
+    from dbagenteval.rpc.client import open_store
 
-    with Store.open(store_dir, write=False) as store:
+    with open_store(store_dir) as store:
         found = store.stats()
     if as_json:
         click.echo(json.dumps(dataclasses.asdict(found)))

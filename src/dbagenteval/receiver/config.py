@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from dataclasses import dataclass, field
+from typing import Any
 
 from dbagenteval.errors import UserError, quoted
 from dbagenteval.otlp.redaction import Redactor
@@ -73,6 +74,7 @@ class ReceiverConfig:
         tokens: Who may send; None lets everybody.
         tls: Certificate files; None serves plain text.
         redactor: Replaces what must not be kept, before anything is written.
+        services: Further gRPC services for the same port: handlers and the names they serve.
         cors_origins: Pages whose browsers may send.
         max_connection_age_s: gRPC connections are closed gently after this time; 0 for never.
     """
@@ -86,6 +88,7 @@ class ReceiverConfig:
     tokens: Tokens | None = None
     tls: TlsFiles | None = None
     redactor: Redactor | None = None
+    services: tuple[tuple[Any, str], ...] = ()
     cors_origins: tuple[str, ...] = ()
     max_connection_age_s: float = 0.0
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import grpc
 import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
 
 from dbagenteval.errors import ExportRefused, Overloaded, UserError
 from dbagenteval.otlp.decode import PROTOBUF
@@ -60,6 +61,11 @@ class GrpcServer:
             for signal, name in _SERVICES.items()
         }
         self._server.add_generic_rpc_handlers(tuple(handlers.values()))
+        self._names = ["", *_SERVICES.values(), *(name for _, name in config.services)]
+        for handler, _ in config.services:
+            self._server.add_generic_rpc_handlers((handler,))
+        described = (*self._names[1:], health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(described, self._server)
 
     async def start(self) -> Address:
         """Listen; give the address with the port that was chosen.
@@ -82,7 +88,7 @@ class GrpcServer:
         """Tell the clients of the health service."""
         status = health_pb2.HealthCheckResponse.ServingStatus
         current = status.SERVING if is_ready else status.NOT_SERVING
-        for name in ("", *_SERVICES.values()):
+        for name in self._names:
             await self._health.set(name, current)
 
     async def stop(self, grace_s: float) -> None:

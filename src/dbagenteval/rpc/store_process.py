@@ -6,13 +6,17 @@ Run by `dbagenteval serve` with the store's directory and the descriptor of its 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import sys
 
 from dbagenteval.errors import StoreError
+from dbagenteval.rpc.service import start_service
 from dbagenteval.store import PipeFeed, Store
 
 __all__ = ["main"]
+
+_STOP_GRACE_S = 2.0
 
 
 def main(arguments: list[str]) -> int:
@@ -28,8 +32,11 @@ def main(arguments: list[str]) -> int:
         feed.report(error=str(error), kind=type(error).__name__, hint=error.hint)
         return 2
     feed.gauges = store.gauges
-    feed.report(position=store.position)
+    token = secrets.token_urlsafe(32)
+    server, port = start_service(store, token)
+    feed.report(position=store.position, address=f"127.0.0.1:{port}", token=token)
     store.follow(feed)
+    server.stop(_STOP_GRACE_S).wait()
     store.close()
     return 0
 

@@ -20,7 +20,7 @@ from dbagenteval.otlp.values import (
 )
 from dbagenteval.store.statements import statement
 
-__all__ = ["CHUNK_LOGS", "TraceReader", "chunks", "log_range", "span_range"]
+__all__ = ["CHUNK_LOGS", "TraceReader", "chunks", "id_bytes", "log_range", "span_range"]
 
 _CHUNK_TRACES = 256
 _CHUNK_SPANS = 20_000
@@ -56,7 +56,7 @@ class TraceReader:
         try:
             cursor.execute("USE store")
             cursor.begin()
-            wanted = None if trace_ids is None else _id_bytes(trace_ids)
+            wanted = None if trace_ids is None else id_bytes(trace_ids)
             filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
             cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
             for chunk in chunks(cursor):
@@ -210,7 +210,8 @@ def _required(cursor: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     return tuple(rows[0])
 
 
-def _id_bytes(trace_ids: Sequence[str]) -> list[bytes]:
+def id_bytes(trace_ids: Sequence[str]) -> list[bytes]:
+    """Give the ids as bytes, without those that no trace can have."""
     found = []
     for trace_id in trace_ids:
         try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -15,12 +16,19 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from dbagenteval.otlp.attributes import write_any, write_attributes
-from dbagenteval.store.reading import CHUNK_LOGS, chunks, log_range, span_range
+from dbagenteval.store.reading import CHUNK_LOGS, chunks, id_bytes, log_range, span_range
 from dbagenteval.store.statements import statement
 
-__all__ = ["RequestReader"]
+__all__ = ["Part", "RequestReader"]
 
-_NO_FILTER = {"since_ns": None, "until_ns": None, "service": None}
+
+@dataclass(slots=True)
+class Part:
+    """Some traces as messages: their ids by start, none for loose log records."""
+
+    trace_ids: list[str]
+    traces: ExportTraceServiceRequest | None
+    logs: ExportLogsServiceRequest | None
 
 
 class RequestReader:
@@ -34,35 +42,57 @@ class RequestReader:
         self._connection = connection
 
     def requests(self) -> Iterator[tuple[str, Any]]:
-        """Give the signal and the request message."""
+        """Give the signal and the request message, for everything."""
+        for part in self.parts():
+            if part.traces is not None:
+                yield "traces", part.traces
+            if part.logs is not None:
+                yield "logs", part.logs
+
+    def parts(
+        self,
+        *,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+        service: str | None = None,
+        trace_ids: Sequence[str] | None = None,
+    ) -> Iterator[Part]:
+        """Give the traces that `TraceReader.traces` would, some at a time, as messages."""
         cursor = self._connection.cursor()
+        filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
+        wanted = None if trace_ids is None else id_bytes(trace_ids)
         try:
             cursor.execute("USE store")
             cursor.begin()
-            cursor.execute(statement("select_traces"), {**_NO_FILTER, "trace_ids": None})
+            cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
             for chunk in chunks(cursor):
                 ids = [row[0] for row in chunk]
+                part = Part([trace_id.hex() for trace_id in ids], None, None)
                 between = span_range(chunk)
                 if between is not None:
-                    yield "traces", self._traces(cursor, {**between, "trace_ids": ids})
+                    part.traces = self._traces(cursor, {**between, "trace_ids": ids})
                 between = log_range(chunk)
                 if between is not None:
                     parameters = {**between, "trace_ids": ids}
                     rows = cursor.execute(statement("read_logs"), parameters).fetchall()
-                    yield "logs", self._logs(cursor, rows)
-            yield from self._unattached(cursor)
+                    part.logs = self._logs(cursor, rows)
+                yield part
+            if wanted is None:
+                yield from self._unattached(cursor, filters)
         finally:
             cursor.close()
 
-    def _unattached(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[str, Any]]:
+    def _unattached(
+        self, cursor: duckdb.DuckDBPyConnection, filters: dict[str, Any]
+    ) -> Iterator[Part]:
         after = -1
         while True:
-            parameters = {**_NO_FILTER, "after": after, "limit": CHUNK_LOGS}
+            parameters = {**filters, "after": after, "limit": CHUNK_LOGS}
             rows = cursor.execute(statement("read_unattached_logs"), parameters).fetchall()
             if not rows:
                 return
             after = rows[-1][-1]
-            yield "logs", self._logs(cursor, rows)
+            yield Part([], None, self._logs(cursor, rows))
 
     def _traces(
         self, cursor: duckdb.DuckDBPyConnection, parameters: dict[str, Any]

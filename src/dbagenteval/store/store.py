@@ -20,7 +20,7 @@ from dbagenteval.store.layout import Layout
 from dbagenteval.store.lock import StoreLock
 from dbagenteval.store.reading import TraceReader
 from dbagenteval.store.replay import JournalReader, cut_torn_tail
-from dbagenteval.store.requests import RequestReader
+from dbagenteval.store.requests import Part, RequestReader
 from dbagenteval.store.statements import statement
 from dbagenteval.store.writer import POSITION_KEY, Applied, Writer
 
@@ -272,6 +272,19 @@ class Store:
             Signal and request message, some traces at a time, in order of their start.
         """
         return RequestReader(self._connection).requests()
+
+    def parts(
+        self,
+        *,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+        service: str | None = None,
+        trace_ids: Sequence[str] | None = None,
+    ) -> Iterator[Part]:
+        """Read the traces that `otel_traces` would as OTLP messages, some at a time."""
+        return RequestReader(self._connection).parts(
+            since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
+        )
 
     def stats(self) -> StoreStats:
         """Count what is stored."""

@@ -1,0 +1,150 @@
+"""Reading a store through the process that owns it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import grpc
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from dbagenteval.errors import StoreError, StoreLocked
+from dbagenteval.otlp.from_requests import traces_from_requests
+from dbagenteval.otlp.values import OtelTrace
+from dbagenteval.rpc.messages import SERVICE, message
+from dbagenteval.store import Store, StoreStats
+
+__all__ = ["ServedStore", "open_store"]
+
+_OWNER_FILE = "owner.json"
+_CONNECT_TIMEOUT_S = 10.0
+
+
+class ServedStore:
+    """A store that another process owns; reads as `Store` does.
+
+    Args:
+        address: HOST:PORT of the owner's service.
+        token: Its token.
+    """
+
+    def __init__(self, address: str, token: str) -> None:
+        self._channel = grpc.insecure_channel(
+            address, [("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0)]
+        )
+        self._metadata = (("authorization", f"Bearer {token}"),)
+
+    def __enter__(self) -> ServedStore:  # noqa: PYI034 Self needs Python 3.11
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._channel.close()
+
+    def is_there(self) -> bool:
+        """Tell whether the owner answers; a dead one's file may still lie there."""
+        try:
+            grpc.channel_ready_future(self._channel).result(_CONNECT_TIMEOUT_S)
+            self.stats()
+        except (grpc.FutureTimeoutError, StoreError):
+            self._channel.close()
+            return False
+        return True
+
+    def otel_traces(
+        self,
+        *,
+        since_ns: int | None = None,
+        until_ns: int | None = None,
+        service: str | None = None,
+        trace_ids: Sequence[str] | None = None,
+    ) -> Iterator[OtelTrace]:
+        """Read traces; see `Store.otel_traces`.
+
+        Raises:
+            StoreError: The owner went away.
+        """
+        request = message("ReadOtelTracesRequest")(
+            filter=message("TraceFilter")(since_ns=since_ns, until_ns=until_ns, service=service),
+            trace_ids=trace_ids or [],
+            only_trace_ids=trace_ids is not None,
+        )
+        call = self._channel.unary_stream(
+            f"/{SERVICE}/ReadOtelTraces",
+            request_serializer=lambda found: found.SerializeToString(),
+            response_deserializer=message("ReadOtelTracesResponse").FromString,
+        )
+        try:
+            for part in call(request, metadata=self._metadata):
+                yield from traces_from_requests(
+                    part.trace_ids or [""],
+                    ExportTraceServiceRequest.FromString(part.traces_data),
+                    ExportLogsServiceRequest.FromString(part.logs_data),
+                )
+        except grpc.RpcError as error:
+            raise _lost(error) from error
+
+    def stats(self) -> StoreStats:
+        """Count what is stored; see `Store.stats`.
+
+        Raises:
+            StoreError: The owner went away.
+        """
+        call = self._channel.unary_unary(
+            f"/{SERVICE}/StoreStats",
+            request_serializer=lambda found: found.SerializeToString(),
+            response_deserializer=message("StoreStatsResponse").FromString,
+        )
+        try:
+            found = call(message("StoreStatsRequest")(), metadata=self._metadata, timeout=60)
+        except grpc.RpcError as error:
+            raise _lost(error) from error
+        return StoreStats(
+            spans=found.spans,
+            logs=found.logs,
+            otel_traces=found.otel_traces,
+            bytes=found.bytes,
+            services=tuple(found.services),
+            first_start_ns=found.first_start_ns if found.HasField("first_start_ns") else None,
+            last_end_ns=found.last_end_ns if found.HasField("last_end_ns") else None,
+        )
+
+
+def open_store(directory: str | Path) -> Store | ServedStore:
+    """Open a store for reading: itself if nobody owns it, else through its owner.
+
+    Raises:
+        StoreTooNew: A newer version made it.
+        StoreLocked: Its owner doesn't answer, or is no `dbagenteval serve`.
+        StoreError: There is no store, or it can't be opened.
+    """
+    try:
+        return Store.open(directory, write=False)
+    except StoreLocked:
+        owner = _owner_of(Path(directory))
+        if owner is None:
+            raise
+        store = ServedStore(*owner)
+        if not store.is_there():
+            raise
+        return store
+
+
+def _owner_of(directory: Path) -> tuple[str, str] | None:
+    try:
+        found = json.loads((directory / _OWNER_FILE).read_text(encoding="utf-8"))
+        return str(found["address"]), str(found["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _lost(error: Any) -> StoreError:
+    return StoreError(f"the process that owns the store stopped answering ({error.code().name})")

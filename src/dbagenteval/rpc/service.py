@@ -1,0 +1,211 @@
+"""`EvaluationService`, served by the process that has the database open."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import grpc
+
+from dbagenteval.errors import DbAgentEvalError
+from dbagenteval.rpc.messages import SERVICE, message
+from dbagenteval.store import Store
+from dbagenteval.traces import Trace
+
+__all__ = ["EvaluationService", "start_service"]
+
+_log = logging.getLogger(__name__)
+
+_MAX_CALLS = 8
+_MAX_MESSAGE_BYTES = 512 << 20
+
+
+class EvaluationService:
+    """Answers from a store; each call reads one consistent state.
+
+    Args:
+        store: The open store.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def list_traces(self, request: Any) -> Iterator[Any]:
+        """Give one line for each trace."""
+        from dbagenteval.traces import assemble  # noqa: PLC0415 large, and rarely asked for
+
+        response = message("ListTracesResponse")
+        for trace in assemble(self._store.otel_traces(**_filters(request.filter))):
+            meta = trace.meta
+            yield response(
+                trace_ids=meta.get("trace_ids", []),
+                question=trace.question,
+                service=meta.get("service") or "",
+                start_ns=meta.get("start_ns") or 0,
+                end_ns=meta.get("end_ns") or 0,
+                stages=[stage.name for stage in trace.stages],
+            )
+
+    def get_trace(self, request: Any) -> Any:
+        """Give one trace.
+
+        Raises:
+            LookupError: There is none.
+        """
+        from dbagenteval.traces import assemble  # noqa: PLC0415 large, and rarely asked for
+
+        groups = self._store.otel_traces(trace_ids=[request.trace_id])
+        for trace in assemble(groups):
+            return message("GetTraceResponse")(trace=_trace_message(trace))
+        raise LookupError("no such trace")
+
+    def export_traces(self, request: Any) -> Iterator[Any]:
+        """Give all traces."""
+        from dbagenteval.traces import assemble  # noqa: PLC0415 large, and rarely asked for
+
+        response = message("ExportTracesResponse")
+        for trace in assemble(self._store.otel_traces(**_filters(request.filter))):
+            yield response(trace=_trace_message(trace))
+
+    def score(self, request: Any) -> Iterator[Any]:
+        """Score traces against the cases of the request.
+
+        Raises:
+            ValueError: A case is faulty.
+        """
+        from dbagenteval.cases import Case  # noqa: PLC0415 large, and rarely asked for
+        from dbagenteval.suite.match import Matcher  # noqa: PLC0415
+        from dbagenteval.suite.stored import score_traces  # noqa: PLC0415
+        from dbagenteval.traces import assemble  # noqa: PLC0415
+
+        cases = [Case.from_dict(json.loads(case.fields_json)) for case in request.cases]
+        traces = assemble(self._store.otel_traces(**_filters(request.filter)))
+        response = message("ScoreResponse")
+        for match, card in score_traces(traces, Matcher(cases)):
+            found = card.to_dict()
+            scorecard = message("Scorecard")(
+                verdict=card.verdict,
+                question=str(found.get("question") or ""),
+                case_id=str(card.meta.get("case_id") or ""),
+                failed_stage=card.failed_stage or "",
+                card_json=_json(found),
+            )
+            for check in card.results:
+                scorecard.checks.add(
+                    name=check.check,
+                    status=check.status,
+                    stage=check.stage or "",
+                    detail=check.detail or "",
+                )
+            yield response(scorecard=scorecard, is_matched=match.case is not None)
+
+    def store_stats(self, _: Any) -> Any:
+        """Count what is stored."""
+        found = self._store.stats()
+        return message("StoreStatsResponse")(
+            spans=found.spans,
+            logs=found.logs,
+            otel_traces=found.otel_traces,
+            bytes=found.bytes,
+            services=found.services,
+            first_start_ns=found.first_start_ns,
+            last_end_ns=found.last_end_ns,
+        )
+
+    def read_otel_traces(self, request: Any) -> Iterator[Any]:
+        """Give spans and log records as they came."""
+        response = message("ReadOtelTracesResponse")
+        wanted = list(request.trace_ids) if request.only_trace_ids else None
+        for part in self._store.parts(**_filters(request.filter), trace_ids=wanted):
+            yield response(
+                trace_ids=part.trace_ids,
+                traces_data=part.traces.SerializeToString() if part.traces is not None else b"",
+                logs_data=part.logs.SerializeToString() if part.logs is not None else b"",
+            )
+
+
+def start_service(store: Store, token: str) -> tuple[grpc.Server, int]:
+    """Serve on a free loopback port to those who know the token.
+
+    Returns:
+        The server and its port.
+    """
+    server = grpc.server(
+        ThreadPoolExecutor(_MAX_CALLS),
+        options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],
+    )
+    service = EvaluationService(store)
+    handlers = {
+        "ListTraces": _stream(service.list_traces, "ListTracesRequest", token),
+        "GetTrace": _unary(service.get_trace, "GetTraceRequest", token),
+        "ExportTraces": _stream(service.export_traces, "ExportTracesRequest", token),
+        "Score": _stream(service.score, "ScoreRequest", token),
+        "StoreStats": _unary(service.store_stats, "StoreStatsRequest", token),
+        "ReadOtelTraces": _stream(service.read_otel_traces, "ReadOtelTracesRequest", token),
+    }
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    return server, port
+
+
+def _check(context: grpc.ServicerContext, token: str) -> None:
+    offered = dict(context.invocation_metadata()).get("authorization", "")
+    if not hmac.compare_digest(str(offered).encode(), f"Bearer {token}".encode()):
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, "a valid bearer token is required")
+
+
+def _unary(answer: Callable[[Any], Any], request: str, token: str) -> Any:
+    def handle(body: Any, context: grpc.ServicerContext) -> Any:
+        _check(context, token)
+        try:
+            return answer(body)
+        except LookupError as error:
+            context.abort(grpc.StatusCode.NOT_FOUND, str(error))
+
+    return grpc.unary_unary_rpc_method_handler(
+        handle, message(request).FromString, lambda found: found.SerializeToString()
+    )
+
+
+def _stream(answer: Callable[[Any], Iterator[Any]], request: str, token: str) -> Any:
+    def handle(body: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        _check(context, token)
+        try:
+            yield from answer(body)
+        except (ValueError, DbAgentEvalError) as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
+
+    return grpc.unary_stream_rpc_method_handler(
+        handle, message(request).FromString, lambda found: found.SerializeToString()
+    )
+
+
+def _filters(found: Any) -> dict[str, Any]:
+    return {
+        name: getattr(found, name) if found.HasField(name) else None
+        for name in ("since_ns", "until_ns", "service")
+    }
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _trace_message(trace: Trace) -> Any:
+    found = message("Trace")(question=trace.question, meta_json=_json(trace.meta))
+    for stage in trace.stages:
+        found.stages.add(
+            kind=stage.kind,
+            name=stage.name,
+            output_json="" if stage.output is None else _json(stage.output),
+            rows_json="" if stage.rows is None else _json(stage.rows),
+            error=stage.error,
+            latency_ms=stage.latency_ms,
+            meta_json=_json(stage.meta),
+        )
+    return found

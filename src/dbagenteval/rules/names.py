@@ -86,8 +86,8 @@ def folding(dialect: str | None) -> Folding:
 class GivenName:
     """A name as a person wrote it in a rule: parts by dots, each plain or quoted.
 
-    A plain part stands for the unquoted name, and for the quoted name of exactly that spelling,
-    so that `StoreId` names the column `"StoreId"` of PostgreSQL.
+    A plain part stands for the unquoted name. With capitals among small letters it also stands for
+    the quoted name of exactly that spelling, so that `StoreId` names PostgreSQL's `"StoreId"`.
     """
 
     __slots__ = ("parts", "text")
@@ -116,5 +116,8 @@ class GivenName:
         plain = tuple(
             part(text, quoted) for part, (text, quoted) in zip(one, self.parts, strict=True)
         )
-        exact = tuple(part(text, True) for part, (text, _) in zip(one, self.parts, strict=True))
+        exact = tuple(
+            part(text, quoted or not (text.islower() or text.isupper()))
+            for part, (text, quoted) in zip(one, self.parts, strict=True)
+        )
         return {plain, exact}

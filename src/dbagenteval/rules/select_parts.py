@@ -62,13 +62,31 @@ def _own_parts(node: exp.Expr) -> Iterator[exp.Expr]:
 
 def is_aggregated(node: exp.Expr) -> bool:
     """True if rows are gathered into groups, or into one row."""
-    if node.args.get("group") is not None:
+    if node.args.get("group") is not None or _has_outer_aggregate(node):
         return True
     return any(
         isinstance(found, _MIXING_FUNCS)
         for part in _own_parts(node)
         for found in _outside_windows(part)
     )
+
+
+def _has_outer_aggregate(node: exp.Expr) -> bool:
+    """True if an aggregate inside a subquery is over this SELECT's columns only.
+
+    It then gathers the rows of this SELECT, not those of the subquery.
+    """
+    for part in _own_parts(node):
+        for query in part.find_all(exp.Select):
+            start = query.args.get("from_")
+            inside = {
+                table.alias_or_name.lower() for table in query.find_all(exp.Table, exp.Subquery)
+            }
+            for aggregate in query.find_all(exp.AggFunc):
+                names = [column.table.lower() for column in aggregate.find_all(exp.Column)]
+                if start is None or (names and all(name and name not in inside for name in names)):
+                    return True
+    return False
 
 
 def always_has_row(node: exp.Expr) -> bool:

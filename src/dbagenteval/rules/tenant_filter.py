@@ -214,8 +214,8 @@ class _Tenants:
         """Whether all these values are the tenant's."""
         known = {const.key: const for const in domain if const.kind != "parameter"}
         if self.values is None:
-            if len(known) > 1:
-                return False
+            if len(known) > 1 or len(domain) > max(len(known), 1):
+                return False  # a parameter beside another value may be another tenant
         elif not all(self._is_admitted(const) for const in known.values()):
             return False
         self.seen.update(known)

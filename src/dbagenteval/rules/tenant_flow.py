@@ -149,7 +149,7 @@ class TenantFlow:
             raise Undecided(f"has a recursive WITH item {cte.name!r} that cannot be analysed")
         anchor = self.relation(query.arms[0])
         leaks = list(self.leaks)
-        guess = [OutColumn(column.name, column.domain, is_sure=column.is_sure) for column in anchor.columns]
+        guess = [OutColumn(one.name, one.domain, is_sure=one.is_sure) for one in anchor.columns]
         for _ in range(_MAX_ROUNDS):
             self.leaks = list(leaks)
             self._of_source.clear()
@@ -170,8 +170,27 @@ class TenantFlow:
                 break
         else:
             raise Undecided(f"has a recursive WITH item {cte.name!r} that cannot be analysed")
+        atoms = self._mixed(found).atoms
+        if found.atoms:
+            keys = [at for at in range(len(guess)) if self._is_key(cte, guess, at)]
+            atoms = [replace(atom, columns=frozenset(guess[at] for at in keys)) for atom in atoms]
+        self._of_source.clear()
         del self._of_cte[cte]
-        return Relation(guess, self._mixed(found).atoms)
+        return Relation(guess, atoms)
+
+    def _is_key(self, cte: Cte, columns: list[OutColumn], at: int) -> bool:
+        """Whether rows of a recursive item depend only on the tenant in their column `at`.
+
+        True if it follows for the next rows from the rows before.
+        """
+        query = cte.query
+        if query is None:
+            return False
+        held = Relation(columns, [Atom("", "", frozenset((columns[at],)))])
+        self._of_cte[cte] = held.renamed(cte.columns) if cte.columns is not None else held
+        self._of_source.clear()
+        found = self.relation(query)
+        return not found.is_open and all(found.columns[at] in atom.columns for atom in found.atoms)
 
     def of_source(self, source: Source) -> Relation:
         """What a source's rows depend on; a guarded table depends on itself."""
@@ -182,8 +201,8 @@ class TenantFlow:
 
     def _read_source(self, source: Source) -> Relation:
         if source.kind == "table":
-            return self._table(source)
-        if source.cte is not None:
+            found = self._table(source)
+        elif source.cte is not None:
             held = self._of_cte.get(source.cte) or self._cte(source.cte)
             found = Relation(held.columns, [replace(atom) for atom in held.atoms])
         elif source.query is not None:
@@ -192,7 +211,7 @@ class TenantFlow:
             found = Relation([OutColumn(OPEN, but_not=self.column)])
         if source.is_distorted:
             found = Relation([OutColumn(OPEN)], self._mixed(found).atoms)
-        if source.columns is not None:
+        if source.columns is not None and source.kind != "table":
             found = found.renamed(source.columns)
         return found
 

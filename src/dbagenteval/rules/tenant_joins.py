@@ -34,6 +34,7 @@ class JoinContexts:
     ) -> None:
         self._tree = tree
         self._source_facts = source_facts
+        self._all_sources = tree.sources() if isinstance(tree, Join) else [tree]
         self._on = {id(join): on_facts(join) for join in _joins(tree)}
         self._sources = {id(join): set(join.sources()) for join in _joins(tree)}
         self.at_source: dict[Source, Facts] = {}
@@ -43,6 +44,11 @@ class JoinContexts:
 
     def _saturated(self, known: Facts) -> Facts:
         """Add what the joins themselves tell, as long as that makes more outer joins inner."""
+        known = known.copy()
+        for source in self._all_sources:
+            # What values a column has where it is not NULL doesn't depend on joins.
+            for term, domain in self._source_facts(source).domains.items():
+                known.narrow(term, domain)
         while True:
             whole = known.copy()
             whole.add(self._valid(self._tree, known))

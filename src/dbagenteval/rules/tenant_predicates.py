@@ -21,8 +21,8 @@ class Surroundings(Protocol):
     def resolve(self, column: exp.Column) -> Term | None:
         """Give the column that a reference means."""
 
-    def query_columns(self, query: exp.Expr) -> list[tuple[Term, Domain | None]] | None:
-        """Give a column, and its values, for each that a subquery gives; None if unknown."""
+    def query_columns(self, query: exp.Expr) -> list[list[Operand]] | None:
+        """Give, for each column of a subquery's row, what it is equal to; None if unknown."""
 
     def query_value(self, query: exp.Expr) -> Operand | None:
         """Give what the value of a scalar subquery is, where it is not NULL."""
@@ -146,7 +146,11 @@ class PredicateReader:
 
     def _negative(self, node: exp.Expr) -> Facts:
         if isinstance(node, (exp.NEQ, exp.NullSafeNEQ)):
-            return self._equal(node.this, node.expression)
+            # NOT (x <> ANY (…)) is TRUE for every x when there is nothing to compare with.
+            is_quantified = any(
+                isinstance(unwrap(side), exp.Any) for side in node.iter_expressions()
+            )
+            return Facts() if is_quantified else self._equal(node.this, node.expression)
         if isinstance(node, exp.Is) and isinstance(unwrap(node.expression), exp.Null):
             return self._present(node.this)
         return Facts()
@@ -264,10 +268,10 @@ class PredicateReader:
         rights = self._around.query_columns(query)
         found = self._around.query_facts(query).copy()
         if rights is not None and len(rights) == len(lefts):
-            for left, (column, domain) in zip(lefts, rights, strict=True):
+            for left, several in zip(lefts, rights, strict=True):
                 operand = self.operand(left)
-                found.add(_equate(operand, column))
-                found.add(_equate(operand, domain))
+                for right in several:
+                    found.add(_equate(operand, right))
         return found
 
     def _present(self, node: exp.Expr) -> Facts:

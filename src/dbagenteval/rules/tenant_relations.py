@@ -84,7 +84,8 @@ class Relation:
             return Relation(columns, [replace(atom, columns=frozenset()) for atom in self.atoms])
         twins = {
             old: OutColumn(
-names[i] if i < len(names) else old.name, old.domain, old.terms, is_sure=old.is_sure)
+                names[i] if i < len(names) else old.name, old.domain, old.terms, is_sure=old.is_sure
+            )
             for i, old in enumerate(self.columns)
         }
         atoms = [
@@ -116,9 +117,7 @@ def set_operation(
     return found
 
 
-def _pair(
-    left: Relation, right: Relation, kind: str, admits: Callable[[Domain], bool]
-) -> Relation:
+def _pair(left: Relation, right: Relation, kind: str, admits: Callable[[Domain], bool]) -> Relation:
     columns = [
         OutColumn(column.name, column.domain, column.terms, is_sure=column.is_sure)
         for column in left.columns
@@ -136,8 +135,7 @@ def _pair(
     for side, held in ((left, lefts), (right, rights)):
         at = dict(zip(side.columns, columns, strict=True))
         atoms += [
-            replace(atom, columns=frozenset(at[column] for column in atom.columns))
-            for atom in held
+            replace(atom, columns=frozenset(at[column] for column in atom.columns)) for atom in held
         ]
     return Relation(columns, atoms)
 

@@ -115,15 +115,16 @@ class SelectAnalysis:
                 self.flow.has_unqualified = True
         return self._resolver.find(column, self.query, self._join)
 
-    def query_columns(self, query: exp.Expr) -> list[tuple[Term, Domain | None]] | None:
-        """Give a column, and its values, for each that a subquery gives; None if unknown."""
+    def query_columns(self, query: exp.Expr) -> list[list[Operand]] | None:
+        """Give, for each column of a subquery's row, what it is equal to; None if unknown."""
         held = self._held.get(id(query))
         if held is None or held[1].is_open:
             return None
-        return [
-            ((held[0], f"#{index}"), column.domain)
-            for index, column in enumerate(held[1].columns)
-        ]
+        found: list[list[Operand]] = []
+        for index, column in enumerate(held[1].columns):
+            several: list[Operand] = [(held[0], f"#{index}"), *column.terms]
+            found.append([*several, column.domain] if column.domain is not None else several)
+        return found
 
     def query_value(self, query: exp.Expr) -> Operand | None:
         """Give what the value of a scalar subquery is, where it is not NULL."""
@@ -153,11 +154,6 @@ class SelectAnalysis:
             self._hidden = shadowed
             found.add(self._of_keys(self.reader.facts(having.this)))
         self._hidden = frozenset()
-        for query, relation in self._held.values():
-            for index, column in enumerate(relation.columns):
-                if column.domain is not None:
-                    found.domains[(query, f"#{index}")] = column.domain
-                found.pairs.extend(((query, f"#{index}"), term) for term in column.terms)
         return found
 
     def _of_keys(self, facts: Facts) -> Facts:
@@ -226,7 +222,7 @@ class SelectAnalysis:
                 found.domains[(source, name)] = frozenset().union(*known)
             if all(column.is_sure for column in named):
                 found.sure.add((source, name))
-            if len(named) == 1:
+            if len(named) == 1 and named[0].is_sure:
                 found.pairs.extend(((source, name), term) for term in named[0].terms)
         return found
 

@@ -32,6 +32,7 @@ class ProjectFolder:
 
     def make_database(self) -> Path:
         path = self.root / "bakery.duckdb"
+        path.unlink(missing_ok=True)
         with duckdb.connect(str(path)) as connection:
             connection.execute((self.root / "bakery.sql").read_text("utf-8"))
         return path

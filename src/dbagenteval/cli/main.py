@@ -34,6 +34,7 @@ class _CommandsOnDemand(click.Group):
         "run": "dbagenteval.cli.run",
         "validate": "dbagenteval.cli.validate",
         "eval": "dbagenteval.cli.eval",
+        "test": "dbagenteval.cli.test",
         "diff": "dbagenteval.cli.diff",
         "serve": "dbagenteval.cli.serve",
         "ingest": "dbagenteval.cli.ingest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,11 @@ class ProjectData:
         if database.name not in self._catalogs:
             self._catalogs[database.name] = read_catalog(database)
         return self._catalogs[database.name]
+
+    def close(self) -> None:
+        """Let go of the databases, so that the agent may open a DuckDB file in its own way."""
+        self._executors.clear()
+        gc.collect()  # an engine is part of a cycle, and keeps its connections until it is gone
 
     def catalogs(self) -> dict[str, Catalog]:
         """Read the schema of every database."""

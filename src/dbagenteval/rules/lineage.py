@@ -116,6 +116,8 @@ class QueryFacts:
         limit: Outermost row limit, None if there is none.
         limit_problem: Why the outermost limit is no plain number, or empty.
         is_raw_rows: The result has rows as they stand in a table, not only aggregates.
+        is_ordered: The outermost query has an ORDER BY.
+        order_columns: Output names that it orders by, as far as it names them.
     """
 
     problem: str = ""
@@ -129,6 +131,8 @@ class QueryFacts:
     limit: int | None = None
     limit_problem: str = ""
     is_raw_rows: bool = False
+    is_ordered: bool = False
+    order_columns: tuple[str, ...] = ()
 
     @property
     def tables(self) -> list[str]:

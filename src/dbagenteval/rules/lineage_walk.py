@@ -530,6 +530,8 @@ class QueryWalk:
                 continue
             plain = item.unalias().unnest()
             reads = self._expression(item, scope, ctes)
+            if item.find(exp.Columns) is not None:  # gives columns whose names are not in the text
+                outputs.rest += [(source, frozenset[str]()) for source in scope.sources]
             if any(is_table_function(part) for part in item.walk()):
                 self._commit(reads)  # it decides how many rows there are
             origins = self._origins(plain, scope) if isinstance(plain, exp.Column) else frozenset()

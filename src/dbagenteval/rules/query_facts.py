@@ -58,6 +58,7 @@ def query_facts(text: str, dialect: str, schema: Schema) -> QueryFacts:
             outputs = QueryWalk(sql, schema, facts).run(statement)
             facts.is_raw_rows = facts.is_raw_rows or outputs.is_raw
             _read_limit(statement, facts)
+            _read_order(statement, facts)
     except NotUnderstood as error:
         facts.problem = f"not understood: {error}"
     except RecursionError:
@@ -143,6 +144,23 @@ def _statement_problem(sql: Sql) -> str:
         if not isinstance(statement, exp.Query):
             return f"{type(statement).__name__.upper()} is no SELECT"
     return ""
+
+
+def _read_order(statement: exp.Expression, facts: QueryFacts) -> None:
+    order = statement.args.get("order")
+    facts.is_ordered = order is not None
+    if order is None or not isinstance(statement, exp.Query):
+        return
+    names = []
+    for item in order.expressions:
+        key = item.this if isinstance(item, exp.Ordered) else item
+        if isinstance(key, exp.Literal) and not key.is_string:
+            place = int(str(key.this)) - 1
+            selected = statement.selects
+            names.append(selected[place].output_name if 0 <= place < len(selected) else "")
+        else:
+            names.append(key.output_name)
+    facts.order_columns = tuple(names) if all(names) else ()
 
 
 def _read_limit(statement: exp.Expression, facts: QueryFacts) -> None:

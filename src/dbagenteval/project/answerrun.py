@@ -1,0 +1,273 @@
+"""Run answer tests: references first, then each test with each model, as often as asked."""
+
+from __future__ import annotations
+
+import datetime
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dbagenteval.project.agentcall import AgentError, Asked, ProjectAgent, call_within
+from dbagenteval.project.agentreply import AgentReply
+from dbagenteval.project.answertests import AnswerTest
+from dbagenteval.project.answerverdict import AnswerVerdict, judge_answer
+from dbagenteval.project.assertions import failed_assertions
+from dbagenteval.project.prices import cost_of
+from dbagenteval.project.references import Reference
+
+__all__ = ["AnswerResult", "RunSettings", "run_tests"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How tests are run.
+
+    Args:
+        models: `provider:model` each; one empty name leaves the choice to the agent.
+        k: Attempts for each test and model.
+        threads: How many run at once.
+        timeout_s: Seconds that the agent may take for a turn.
+        retries: How often an agent that can't be reached is asked again.
+        mode: `exact` or `dazense`.
+        tolerance: For numbers, or None for the default.
+        prices: USD for a million tokens, by model.
+        extract: A model that reads rows out of text, or None.
+    """
+
+    models: tuple[str, ...] = ("",)
+    k: int = 1
+    threads: int = 1
+    timeout_s: float = 600.0
+    retries: int = 0
+    mode: str = "exact"
+    tolerance: Mapping[str, float] | None = None
+    prices: Mapping[str, Any] = field(default_factory=dict)
+    extract: Callable[[str], str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerResult:
+    """One attempt of one test with one model.
+
+    Args:
+        test: The test.
+        model: `provider:model`, or empty.
+        attempt: From 1.
+        verdict: `pass`, `error` (the agent), `test_broken`, or as `AnswerVerdict`.
+        answer: The verdict on the answer; None if there was none.
+        reply: The reply, or None.
+        reference: What the reference gave.
+        message: One phrase for the table.
+        reason: Stable code, empty for a pass.
+        error: Why there is no verdict on an answer, or empty.
+        problems: Assertions that do not hold.
+        cost: USD, or None if unknown.
+        cost_from: `config`, `agent`, `genai-prices` or empty.
+        duration_ms: Of the agent, all turns.
+        started: When the agent was asked.
+    """
+
+    test: AnswerTest
+    model: str
+    attempt: int
+    verdict: str
+    answer: AnswerVerdict | None = None
+    reply: AgentReply | None = None
+    reference: Reference = field(default_factory=Reference)
+    message: str = ""
+    reason: str = ""
+    error: str = ""
+    problems: tuple[str, ...] = ()
+    cost: float | None = None
+    cost_from: str = ""
+    duration_ms: int | None = None
+    started: datetime.datetime | None = None
+
+    @property
+    def passed(self) -> bool:
+        """True if the verdict is `pass`."""
+        return self.verdict == "pass"
+
+
+def run_tests(
+    tests: Sequence[AnswerTest],
+    references: Mapping[str, Reference],
+    agent: ProjectAgent,
+    settings: RunSettings,
+    on_result: Callable[[int, AnswerResult], None],
+    stop: threading.Event | None = None,
+) -> list[AnswerResult]:
+    """Run every test with every model, `k` times each.
+
+    Args:
+        tests: In order.
+        references: Test name to what its reference gave.
+        agent: The agent under test.
+        settings: How to run.
+        on_result: Is called with the number and result of each attempt as soon as it is there,
+            one at a time.
+        stop: Set it to start no further attempt.
+
+    Returns:
+        The results in the order model, test, attempt, whatever order they ended in.
+    """
+    jobs = [
+        (model, test, attempt)
+        for model in settings.models
+        for test in tests
+        for attempt in range(1, settings.k + 1)
+    ]
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for index in range(len(jobs)):
+        waiting.put(index)
+    results: list[AnswerResult | None] = [None] * len(jobs)
+    lock = threading.Lock()
+    stop = stop or threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                index = waiting.get_nowait()
+            except queue.Empty:
+                return
+            model, test, attempt = jobs[index]
+            result = _attempt(test, model, attempt, references[test.name], agent, settings)
+            with lock:
+                results[index] = result
+                on_result(index, result)
+
+    workers = [
+        threading.Thread(target=work, name=f"dbagenteval-test-{number}", daemon=True)
+        for number in range(min(settings.threads, len(jobs)))
+    ]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(0.5)
+    finally:
+        stop.set()
+    return [result for result in results if result is not None]
+
+
+def _attempt(
+    test: AnswerTest,
+    model: str,
+    attempt: int,
+    reference: Reference,
+    agent: ProjectAgent,
+    settings: RunSettings,
+) -> AnswerResult:
+    blank = AnswerResult(
+        test=test, model=model, attempt=attempt, reference=reference, verdict="error"
+    )
+    if reference.problem:
+        return replace(
+            blank,
+            verdict="test_broken",
+            message="test broken",
+            reason="test_broken",
+            error=reference.problem,
+        )
+    begun = time.monotonic()
+    blank = replace(blank, started=datetime.datetime.now(datetime.timezone.utc), message="error")
+    try:
+        prompt, reply = _converse(test, model, agent, settings)
+    except AgentError as error:
+        return replace(blank, reason=error.reason, error=str(error), duration_ms=_ms_since(begun))
+    cost, cost_from = cost_of(reply, model, settings.prices)
+    told = replace(blank, reply=reply, cost=cost, cost_from=cost_from, duration_ms=_ms_since(begun))
+    if reply.error and not reply.text and reply.rows is None:
+        return replace(told, reason="agent_error", error=reply.error)
+    return _judged(told, prompt, reply, settings)
+
+
+def _judged(
+    told: AnswerResult, prompt: str, reply: AgentReply, settings: RunSettings
+) -> AnswerResult:
+    try:
+        answer = judge_answer(
+            told.test,
+            prompt,
+            reply,
+            told.reference,
+            mode=settings.mode,
+            tolerance=settings.tolerance,
+            extract=settings.extract,
+        )
+    except Exception as error:  # noqa: BLE001 the boundary of one test: the rest must go on
+        text = f"the answer can't be judged: {type(error).__name__}: {error}"
+        return replace(told, reason="evaluator_error", error=text)
+    seconds = (told.duration_ms or 0) / 1000
+    problems = tuple(
+        failed_assertions(told.test.assertions, reply, cost=told.cost, seconds=seconds)
+    )
+    verdict, message, reason = answer.verdict, answer.message, answer.reason
+    if verdict == "pass" and problems:
+        verdict, message, reason = "fail", problems[0], "assertion"
+    return replace(
+        told, answer=answer, verdict=verdict, message=message, reason=reason, problems=problems
+    )
+
+
+def _converse(
+    test: AnswerTest, model: str, agent: ProjectAgent, settings: RunSettings
+) -> tuple[str, AgentReply]:
+    """Ask all turns; give the last question with its reply, counting tokens and calls of all."""
+    messages: list[dict[str, str]] = []
+    replies: list[AgentReply] = []
+    asked = Asked(prompt=test.prompt, model=model, test=test.name)
+    for prompt in (test.prompt, *test.turns):
+        asked = Asked(
+            prompt=prompt,
+            model=model,
+            session_id=asked.session_id,
+            messages=tuple(messages),
+            test=test.name,
+            timeout_s=test.timeout_s or settings.timeout_s,
+        )
+        reply = _ask(agent, asked, settings.retries)
+        replies.append(reply)
+        messages += [
+            {"role": "user", "content": prompt},
+            {"role": "assistant", "content": reply.text},
+        ]
+    return asked.prompt, _summed(replies)
+
+
+def _ask(agent: ProjectAgent, asked: Asked, retries: int) -> AgentReply:
+    for attempt in range(retries + 1):
+        try:
+            return call_within(agent, asked)
+        except AgentError as error:
+            if error.reason != "unreachable" or attempt == retries:
+                raise
+            time.sleep(min(0.2 * 2**attempt, 5.0))
+    raise AssertionError("unreachable")  # pragma: no cover
+
+
+def _summed(replies: Sequence[AgentReply]) -> AgentReply:
+    last = replies[-1]
+    if len(replies) == 1:
+        return last
+    kinds: dict[str, int] = {}
+    for reply in replies:
+        for kind, count in reply.token_kinds.items():
+            kinds[kind] = kinds.get(kind, 0) + count
+    tokens = [reply.tokens for reply in replies]
+    costs = [reply.cost for reply in replies]
+    return replace(
+        last,
+        tool_calls=tuple(call for reply in replies for call in reply.tool_calls),
+        tokens=None if None in tokens else sum(item for item in tokens if item is not None),
+        token_kinds=kinds,
+        cost=None if None in costs else sum(item for item in costs if item is not None),
+    )
+
+
+def _ms_since(begun: float) -> int:
+    return round((time.monotonic() - begun) * 1000)

@@ -1,0 +1,83 @@
+"""The assertions of an answer test, beside its reference."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbagenteval.project.agentreply import AgentReply
+
+__all__ = ["failed_assertions"]
+
+
+def failed_assertions(
+    assertions: Sequence[Mapping[str, Any]],
+    reply: AgentReply,
+    *,
+    cost: float | None,
+    seconds: float,
+) -> list[str]:
+    """Give a line for each assertion that does not hold; what can't be known does not hold."""
+    measured: dict[str, float | None] = {
+        "max_tokens": reply.tokens,
+        "max_cost": cost,
+        "max_seconds": seconds,
+        "max_tool_calls": len(reply.tool_calls),
+    }
+    problems = []
+    for item in assertions:
+        kind = str(item["type"])
+        if kind in measured:
+            problem = _budget(kind, measured[kind], float(item["value"]))
+        elif kind in ("tool_call", "no_tool_call"):
+            problem = _tool_call(kind, item, reply)
+        else:
+            problem = _text(kind, item, reply)
+        if problem:
+            problems.append(problem)
+    return problems
+
+
+def _budget(kind: str, value: float | None, most: float) -> str:
+    what = kind.removeprefix("max_").replace("_", " ")
+    if value is None:
+        return f"{what} unknown, at most {most:g} allowed"
+    return f"{what} {value:g}, at most {most:g} allowed" if value > most else ""
+
+
+def _tool_call(kind: str, item: Mapping[str, Any], reply: AgentReply) -> str:
+    tool, args = item["tool"], item.get("args") or {}
+    count = sum(
+        call.get("toolName") == tool and (not args or _contains(call.get("args"), args))
+        for call in reply.tool_calls
+    )
+    shown = f"{tool}({json.dumps(args, default=str)})" if args else str(tool)
+    if kind == "no_tool_call":
+        return f"{shown} was called {count} time(s), must not be" if count else ""
+    least = item.get("min_count", 1)
+    return f"{shown} was called {count} time(s), at least {least} expected" if count < least else ""
+
+
+def _contains(actual: Any, wanted: Any) -> bool:
+    """Say whether mappings hold the wanted ones; lists and scalars must be equal, kinds too."""
+    if isinstance(wanted, Mapping):
+        return isinstance(actual, Mapping) and all(
+            key in actual and _contains(actual[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, bool) or isinstance(actual, bool):
+        return wanted is actual
+    return bool(actual == wanted)
+
+
+def _text(kind: str, item: Mapping[str, Any], reply: AgentReply) -> str:
+    if kind == "matches":
+        pattern = str(item["pattern"])
+        found = re.search(pattern, reply.text, re.IGNORECASE | re.DOTALL)
+        return "" if found else f"the reply does not match {pattern!r}"
+    text = str(item["text"])
+    holds = text.casefold() in reply.text.casefold()
+    if kind == "contains":
+        return "" if holds else f"the reply does not contain {text!r}"
+    return f"the reply contains {text!r}, which it must not" if holds else ""

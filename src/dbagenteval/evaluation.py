@@ -70,7 +70,8 @@ def try_evaluate(
     """
     card, errors = _evaluate(trace, case, rules, judge, execute)
     if errors:
-        card.error = "evaluation raised " + "; ".join(_described(*error) for error in errors)
+        told = dict.fromkeys(_described(*error) for error in errors)
+        card.error = f"evaluation raised {'; '.join(told)}"
     return card
 
 

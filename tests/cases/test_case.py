@@ -36,7 +36,11 @@ from dbagenteval.errors import UserError
         ),
         ({"expect": {"rows": [{"a": 1}, [{"a": 1}]]}}, "'expect.rows' mixes rows and lists"),
         ({"expect": {"rows": [{}]}}, "each row in 'expect.rows' must be a non-empty mapping"),
-        ({"expect": {"rows": [1]}}, "each row in 'expect.rows' must be a non-empty mapping"),
+        ({"expect": {"rows": [1]}}, "'expect.rows' mixes rows and lists"),
+        (
+            {"expect": {"rows": [[1]]}},
+            "each row in 'expect.rows' must be a non-empty mapping",
+        ),
         ({"expect": {"rows": [{True: 1}]}}, "column name True in 'expect.rows' must be text"),
         ({"dialect": ""}, "'dialect' must be the name of a database type, such as postgres"),
         ({"timeout": 0}, "'timeout' must be a number of seconds above 0"),

@@ -50,15 +50,15 @@ def accepted_answers(expect: dict[str, Any]) -> list[Rows] | None:
     rows = expect["rows"]
     if not isinstance(rows, list):
         raise ValueError("'expect.rows' must be a list of rows, or a list of accepted answers")
-    if rows and all(isinstance(item, list) for item in rows):
+    if all(isinstance(item, dict) for item in rows):
+        answers = [rows]
+    elif all(isinstance(item, list) for item in rows):
         answers = rows
-    elif any(isinstance(item, list) for item in rows):
+    else:
         raise ValueError(
             "'expect.rows' mixes rows and lists; "
             "give either one list of rows or a list of accepted answers"
         )
-    else:
-        answers = [rows]
     for answer in answers:
         for row in answer:
             _check_row(row)

@@ -16,6 +16,7 @@ from dbagenteval.checks.evidence import (
 )
 from dbagenteval.checks.numbers import reference_numbers
 from dbagenteval.checks.result_rows import difference, row_options, with_notes
+from dbagenteval.checks.several_results import answered_across_executions
 from dbagenteval.checks.sql_text import (
     doubled_columns,
     has_outer_order_by,
@@ -121,7 +122,15 @@ def check_reference(trace: Trace, case: Case, references: list[Reference]) -> li
     stage = last_result(trace)
     hidden = why_hidden(trace, stage, "rows", "execute")
     if stage is not None and stage.rows is not None and not hidden:
-        return [_compare_rows(trace, stage, case, references)]
+        result = _compare_rows(trace, stage, case, references)
+        if result.status == FAIL:
+            answered = answered_across_executions(
+                trace, case, [reference.rows for reference in references]
+            )
+            if answered is not None:
+                detail = "the result is spread over several executions; the answer is compared"
+                return [CheckResult("reference_rows", stage.name, SKIP, detail), answered]
+        return [result]
     if stage is not None and stage.error is not None and not hidden:
         detail = "stage raised, no rows to compare"
         return [CheckResult("reference_rows", stage.name, SKIP, detail)]

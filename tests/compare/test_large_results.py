@@ -202,3 +202,30 @@ def test_a_large_comparison_is_quick():
     start = time.process_time()
     assert compare_rows(rows, actual).equal
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "missing", "extra"),
+    [
+        (lambda rows: rows[:-3], "missing_rows", 3, 0),
+        (lambda rows: [*rows, {**rows[0], "id": -1}], "extra_rows", 0, 1),
+        (lambda rows: [*rows, rows[5], rows[5]], "duplicate_rows", 0, 2),
+        (lambda rows: [{**rows[0], "id": -1}, *rows[2:]], "row_count", 2, 1),
+    ],
+)
+def test_other_numbers_of_rows_are_explained_from_what_is_left(
+    reduced, change, reason, missing, extra
+):
+    """Missing, extra and repeated rows are found without reading every row in Python."""
+    rows = table()
+    for options in (
+        RowOptions(),
+        RowOptions(ordered=True),
+        RowOptions(tolerance={"absolute": 0.1}),
+    ):
+        found = compare_rows(rows, change(shuffled(rows)), options)
+        assert not found.equal
+        assert found.reason == reason
+        assert found.evidence["missing_count"] == missing
+        assert found.evidence["extra_count"] == extra
+        assert reduced[-1].actual.row_count < 20

@@ -137,7 +137,9 @@ def _aggregated(difference: Difference) -> str:
         (keys.expected, keys.actual, "the rows were not aggregated: expected is the {} of them"),
         (keys.actual, keys.expected, "aggregated too far: this is the {} of the expected rows"),
     ):
-        if one.row_count != 1 or not 1 < many.row_count <= 100_000 or len(one.names) > 3:
+        is_whole = one.row_count == one.total_rows and many.row_count == many.total_rows
+        is_single = one.row_count == 1 and len(one.names) <= 3
+        if not is_whole or not is_single or not 1 < many.row_count <= 100_000:
             continue
         for column in one.columns:
             if not is_number(column[0]):

@@ -54,7 +54,7 @@ class Reduction:
 
 
 def reduce_results(expected: Any, actual: Any, options: RowOptions) -> Reduction | None:
-    """Cancel identical rows of two results with the same number of rows.
+    """Cancel identical rows of two results.
 
     Returns:
         What is left, or None if the columns can't be paired or cells can't be held in Arrow.
@@ -75,7 +75,7 @@ def reduce_results(expected: Any, actual: Any, options: RowOptions) -> Reduction
     right_rows: Sequence[int] = ()
     if not is_in_order:
         left_rows, right_rows = _residue(comparable, is_ordered=options.ordered)
-        if len(left_rows) > _RESIDUE_MAX * len(expected):
+        if len(left_rows) + len(right_rows) > _RESIDUE_MAX * (len(expected) + len(actual)):
             return None
     return Reduction(
         expected=_rest(expected, ours, left_rows),
@@ -132,7 +132,9 @@ def _residue(
     columns: list[tuple[Any, Any]], *, is_ordered: bool
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Give the rows of both sides that do not cancel."""
-    if is_ordered:
+    if not columns:
+        return [], []
+    if is_ordered and len(columns[0][0]) == len(columns[0][1]):
         rows = _where(_differing(columns, None))
         return rows, rows
     for left, right in sorted(columns, key=lambda pair: not pa.types.is_integer(pair[0].type)):
@@ -185,13 +187,13 @@ def _residue_by_key(
     left = [
         place for place in places.take(pa.array(right, pa.int64())).to_pylist() if place is not None
     ]
-    left += [place for place, hit in enumerate(hits) if not hit] if places.null_count else []
+    left += [place for place, hit in enumerate(hits) if not hit] if 0 in hits else []
     return sorted(left), right
 
 
 def _residue_by_code(columns: list[tuple[Any, Any]]) -> tuple[list[int], list[int]]:
     """Cancel rows by one number for each distinct row, built column by column."""
-    count = len(columns[0][0])
+    counts = len(columns[0][0]), len(columns[0][1])
     codes, size = None, 1
     for left, right in columns:
         encoded = pa.concat_arrays([left, right]).dictionary_encode(null_encoding="encode")
@@ -206,14 +208,17 @@ def _residue_by_code(columns: list[tuple[Any, Any]]) -> tuple[list[int], list[in
         codes = pc.add(pc.multiply(codes, pa.scalar(width, pa.int64())), places)
         size *= width
     signs = pa.concat_arrays(
-        [pa.repeat(pa.scalar(1, pa.int32()), count), pa.repeat(pa.scalar(-1, pa.int32()), count)]
+        [
+            pa.repeat(pa.scalar(sign, pa.int32()), rows)
+            for sign, rows in zip((1, -1), counts, strict=True)
+        ]
     )
     sums = pa.table({"code": codes, "sign": signs}).group_by("code").aggregate([("sign", "sum")])
     open_codes = sums.filter(pc.not_equal(sums["sign_sum"], 0))["code"].combine_chunks()
     if not len(open_codes):
         return [], []
     mask = pc.is_in(codes, value_set=open_codes)
-    return _where(mask[:count]), _where(mask[count:])
+    return _where(mask[: counts[0]]), _where(mask[counts[0] :])
 
 
 def _rest(result: Any, columns: Columns, rows: Sequence[int]) -> Side:

@@ -52,10 +52,12 @@ def compare_rows(
 
 def _is_large(expected: Any, actual: Any) -> bool:
     """Tell results that are worth the import of Arrow, or are in Arrow already."""
+    counts = len(expected), len(actual)
+    if not all(counts):
+        return False
     if hasattr(expected, "num_rows") or hasattr(actual, "num_rows"):
-        return len(expected) == len(actual) > 0
-    count = len(expected)
-    return count == len(actual) and count > 0 and count * len(expected[0]) >= _LARGE_CELLS
+        return True
+    return max(counts) * len(expected[0]) >= _LARGE_CELLS
 
 
 def _compare_large(expected: Any, actual: Any, options: RowOptions) -> RowComparison | None:
@@ -70,8 +72,9 @@ def _compare_large(expected: Any, actual: Any, options: RowOptions) -> RowCompar
     if outcome.rows_agree:
         notes = pass_notes(keys, outcome, options, is_in_order=rest.is_in_order)
         return RowComparison(equal=True, notes=notes)
-    is_final = not rest.by_value and not options.ordered and options.tolerance is None
-    return explain(keys, outcome, "", options) if is_final else None
+    is_plain = not options.ordered and options.tolerance is None
+    is_final = is_plain or len(expected) != len(actual)
+    return explain(keys, outcome, "", options) if is_final and not rest.by_value else None
 
 
 def _compare(

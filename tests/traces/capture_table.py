@@ -54,7 +54,8 @@ def compare(truth: dict[str, Any], trace: Trace | None) -> dict[str, str]:
     result = {"question": _question(truth, trace)}
     same = [_sql(stage.output) for stage in generates] == [_sql(one["sql"]) for one in ran]
     same = same and len(executes) == len(ran)
-    result["sql"] = "ok" if same else f"{[stage.output for stage in generates]}"
+    hidden = [stage.observed("output").state for stage in generates if stage.output is None]
+    result["sql"] = "ok" if same else hidden[0] if hidden else f"{[g.output for g in generates]}"
     if not ran:
         result["rows"] = result["error"] = "-"
     elif len(executes) != len(ran):
@@ -122,6 +123,8 @@ def _error(one: dict[str, Any], stage: Any) -> str:
     if "error" not in one:
         return "ok" if stage.error is None else f"unexpected error {stage.error[:80]!r}"
     if stage.error is None:
+        if stage.rows is None:
+            return stage.observed("rows").state
         return f"no error for {one['error'][:80]!r}"
     words = re.sub(r"^\w+: ", "", one["error"]).splitlines()[0]
     return "ok" if words[:60] in stage.error else f"got {stage.error[:100]!r} for {words!r}"

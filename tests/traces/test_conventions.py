@@ -495,3 +495,57 @@ def test_attributes_dropped_by_the_sdk_leave_the_span_readable():
     )
     assert trace.question == QUESTION
     assert trace.stage("answer").output == ANSWER
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kinds"),
+    [
+        (
+            "write_query",
+            {"query": "INSERT INTO orders VALUES (1)"},
+            ["generate", "execute", "answer"],
+        ),
+        ("create_table", {"query": "CREATE TABLE x (a int)"}, ["generate", "execute", "answer"]),
+        ("fix_sql", {"sql": SQL}, ["answer"]),
+        ("query_docs", {"query": "refund policy"}, ["answer"]),
+        ("ask_database", {"question": "How many?"}, ["answer"]),
+        ("execute_python", {"code": "print(1)"}, ["answer"]),
+    ],
+)
+def test_what_a_tool_was_given_tells_whether_it_ran_sql(tool, arguments, kinds):
+    """A name alone makes no execution, and hides none."""
+    trace = only(*openinference_run(json.dumps(arguments), "done", tool=tool))
+    assert [stage.kind for stage in trace.stages] == kinds
+
+
+def test_a_statement_seen_by_orm_and_driver_ran_once():
+    """SQLAlchemy's span and the driver's tell of one execution."""
+    trace = only(
+        span(1, {"http.route": "/ask", "http.request.method": "POST"}, kind=2, for_ms=50),
+        span(
+            2,
+            {"db.statement": SQL, "db.system": "postgresql"},
+            parent=1,
+            for_ms=5,
+            scope="sqlalchemy",
+        ),
+        span(
+            3, {"db.statement": SQL, "db.system": "postgresql"}, parent=1, for_ms=2, scope="psycopg"
+        ),
+        span(
+            20,
+            {"db.statement": SQL, "db.system": "postgresql"},
+            parent=1,
+            for_ms=2,
+            scope="psycopg",
+        ),
+        span(30, {"db.statement": "SELECT pg_catalog.version()"}, parent=1),
+    )
+    assert [stage.name for stage in trace.stages] == [
+        "generate",
+        "execute",
+        "generate_2",
+        "execute_2",
+        "answer",
+    ]
+    assert trace.stage("execute").meta["span_ids"] == [f"{2:016x}", f"{3:016x}"]

@@ -15,13 +15,24 @@ from dbagenteval.traces.conventions.convention import DB, LLM, MESSAGE, TOOL
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.messages import ToolCall, ToolResult, after_last_user_text
-from dbagenteval.traces.sqltext import is_catalog_query, normal_sql, sql_in_arguments, sql_in_text
-from dbagenteval.traces.toolkinds import EXECUTE, HANDOFF, OTHER, WRITE, tool_kind
+from dbagenteval.traces.sqltext import (
+    is_catalog_query,
+    is_connection_noise,
+    normal_sql,
+    sql_in_arguments,
+    sql_in_text,
+)
+from dbagenteval.traces.toolkinds import (
+    EXECUTE,
+    HANDOFF,
+    OTHER,
+    WRITE,
+    kind_given_sql,
+    tool_kind,
+)
 from dbagenteval.traces.turns import Turn
 
 __all__ = ["Use", "find_uses"]
-
-_NOISE = ("BEGIN", "COMMIT", "ROLLBACK", "SET ", "SAVEPOINT", "RELEASE")
 
 
 @dataclass(slots=True)
@@ -62,6 +73,7 @@ def find_uses(turn: Turn, limit: Limit) -> list[Use]:
     finder.read_calls()
     finder.read_results()
     finder.read_database_spans()
+    finder.drop_unfounded()
     return _in_order(finder.uses)
 
 
@@ -115,8 +127,7 @@ class _Finder:
         if use.arguments is None or is_masked(use.arguments):
             return
         use.sql = sql_in_arguments(use.arguments, trusted=use.kind == EXECUTE)
-        if use.kind == OTHER and use.sql:
-            use.kind = EXECUTE
+        use.kind = kind_given_sql(use.kind, use.name, use.sql)
 
     def _outer_use(self, one: Facts) -> Use | None:
         for above in one.node.ancestors:
@@ -152,6 +163,7 @@ class _Finder:
     def _read_call(self, call: ToolCall, one: Facts, *, is_history: bool = False) -> None:
         kind = tool_kind(call.name)
         sql = sql_in_arguments(call.arguments, trusted=kind == EXECUTE)
+        kind = kind_given_sql(kind, call.name, sql)
         use = self._with_id(call.id, sql)
         if use is None:
             use = self._unclaimed(call, sql, one)
@@ -174,8 +186,7 @@ class _Finder:
             use.arguments = call.arguments
         if sql and (use.sql is None or self.limit.cuts(use.sql)):
             use.sql = sql
-        if use.kind == OTHER and use.sql:
-            use.kind = EXECUTE
+        use.kind = kind_given_sql(use.kind, use.name, use.sql)
 
     def _with_id(self, call_id: str, sql: str | None) -> Use | None:
         """Find the use of a call id; some servers give several calls of a turn the same one."""
@@ -249,9 +260,9 @@ class _Finder:
     def read_database_spans(self) -> None:
         """Give each database span to the use that it belongs to, or make one of it."""
         for one in self.turn.facts:
-            if one.role != DB or not one.sql or one.sql.upper().startswith(_NOISE):
+            if one.role != DB or not one.sql or is_catalog_query(one.sql):
                 continue
-            if is_catalog_query(one.sql):
+            if is_connection_noise(one.sql) and self._outer_use(one) is None:
                 continue
             use = self._outer_use(one)
             if use is not None and (use.sql is None or _covers(one.sql, use.sql)):
@@ -259,13 +270,21 @@ class _Finder:
                     use.kind, use.sql = EXECUTE, one.sql
                 use.database.append(one)
                 continue
-            use = self._of_same_text(one)
+            use = self._of_same_text(one) or self._seen_by_two(one)
             if use is None:
                 use = Use(EXECUTE, sql=one.sql, place=_place(one), writer=self._writer_of(one))
                 self.uses.append(use)
             use.database.append(one)
             if use.source is None:
                 use.place = min(use.place, _place(one)) if use.place != (0, 0) else _place(one)
+
+    def drop_unfounded(self) -> None:
+        """Take tools that could run SQL but were given none, as the arguments show, for others."""
+        for use in self.uses:
+            given = use.arguments
+            is_hidden = given is None or is_masked(given) or self.limit.cuts(given)
+            if use.kind == EXECUTE and use.sql is None and not is_hidden:
+                use.kind = OTHER
 
     def _of_same_text(self, one: Facts) -> Use | None:
         candidates = [
@@ -283,6 +302,17 @@ class _Finder:
         ]
         found = inside or candidates
         return found[0] if found else None
+
+    def _seen_by_two(self, one: Facts) -> Use | None:
+        """Find the statement that another instrumentation sees too, as SQLAlchemy and a driver."""
+        for use in self.uses:
+            for other in use.database:
+                same = _covers(one.sql or "", other.sql or "") or _covers(
+                    other.sql or "", one.sql or ""
+                )
+                if same and (_overlaps(other, one) or other.node in one.node.ancestors):
+                    return use
+        return None
 
     def _without_sql(self, one: Facts) -> list[Use]:
         """Give the first call before a database span whose own statement is hidden."""

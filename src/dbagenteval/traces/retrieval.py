@@ -13,7 +13,7 @@ from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.resultrows import read_result
 from dbagenteval.traces.rows import ReadRows
-from dbagenteval.traces.sqltext import catalog_tables, is_catalog_query
+from dbagenteval.traces.sqltext import catalog_tables, is_catalog_query, is_connection_noise
 from dbagenteval.traces.toolkinds import SCHEMA, asked_tables
 from dbagenteval.traces.toolresult import error_in_text, unwrap
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of, place_of
@@ -73,6 +73,10 @@ def _catalog_spans(use: Use, reading: TurnReading) -> list[Facts]:
     ]
 
 
+def _reads_catalog(sql: str) -> bool:
+    return is_catalog_query(sql) and not is_connection_noise(sql)
+
+
 _LISTED_KEYS = ("name", "table_name", "tablename", "table", "TABLE_NAME", "Name")
 
 
@@ -109,7 +113,7 @@ def retrieved(rest: Turn, reading: TurnReading) -> Placed:
     for one in rest.facts:
         if one.role == RETRIEVER:
             placed.append((place_of(one), draft_of("retrieve", one, output=one.documents)))
-        elif one.role == DB and one.sql and is_catalog_query(one.sql):
+        elif one.role == DB and one.sql and _reads_catalog(one.sql):
             if any(id(above) in schema_tools for above in one.node.ancestors) or messages_tell:
                 continue
             tables = catalog_tables(one.sql)

@@ -189,6 +189,12 @@ def _from_object(value: dict[str, Any], sql: str) -> ReadRows:
     if columns is None and lists and len(lists) == len(value) and _equal_lengths(lists):
         # Columns side by side, as pandas writes them.
         return _tabular([list(row) for row in zip(*lists)], list(value))  # noqa: B905 - equal
+    if value and all(isinstance(held, dict) and "0" in held for held in value.values()):
+        # Cells by column and row number, as pandas writes JSON.
+        columns_of = list(value.values())
+        return _tabular(
+            [[column.get(key) for column in columns_of] for key in columns_of[0]], list(value)
+        )
     if value and not any(isinstance(cell, (dict, list)) for cell in value.values()):
         if value.keys() & _STATUS_KEYS:
             return ReadRows(None, "unparseable", f"the result tells of no rows: {value!r}"[:120])

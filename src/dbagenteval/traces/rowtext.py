@@ -46,7 +46,7 @@ def read_table(text: str, raw: str, sql: str) -> Table | None:
         raw: The text as sent.
         sql: The statement that was run, or empty.
     """
-    for read in (_tuple_lines, _json_lines, _ruled):
+    for read in (_tuple_lines, _json_lines, _ruled, _data_frame):
         table = read(text)
         if table is not None:
             return table
@@ -138,6 +138,31 @@ def _cells(line: str) -> list[str]:
 
 def _cell(text: str) -> Any:
     return None if text in ("NULL", "null", "None", "<NA>", "NaN") else text
+
+
+_FRAME_SIZE = re.compile(r"^\[(\d+) rows x \d+ columns\]$")
+
+
+def _data_frame(text: str, raw: str = "") -> Table | None:
+    """Read a pandas frame as it prints itself: names, then an index and cells on each line."""
+    lines = [line for line in (raw or text).splitlines() if line.strip()]
+    if len(lines) < 2 or not re.match(r"0\s", lines[1].lstrip()):
+        return None
+    columns = [name for name in _SPACES.split(lines[0].strip()) if name]
+    rows: list[Any] = []
+    note = ""
+    for line in lines[1:]:
+        size = _FRAME_SIZE.match(line.strip())
+        cells = _SPACES.split(line.strip())
+        if size is not None:
+            note = "" if int(size.group(1)) == len(rows) else f"truncated: {line.strip()}"
+        elif set(line.strip()) <= {".", " "}:
+            note = "truncated: the frame prints no more"
+        elif len(cells) == len(columns) + 1 and cells[0].isdigit():
+            rows.append([_cell(cell) for cell in cells[1:]])
+        else:
+            return None
+    return Table(rows, columns, note)
 
 
 def _csv(raw: str, sql: str) -> Table | None:

@@ -11,6 +11,7 @@ from dbagenteval.traces.content import plain
 __all__ = [
     "catalog_tables",
     "is_catalog_query",
+    "is_connection_noise",
     "is_sql",
     "normal_sql",
     "sql_in_arguments",
@@ -80,6 +81,15 @@ _CATALOG = re.compile(
     r"|all_tables|all_tab_columns|user_tables|user_tab_columns|sys\.(?:tables|columns|objects))\b"
     r"|^\s*(?:pragma\s+(?:\w+\.)?(?:table_info|table_xinfo|table_list|index_list|foreign_key_list)"
     r"|show\s+(?:tables|columns|create|databases|schemas|index)|describe|desc)\b",
+    re.IGNORECASE,
+)
+# What drivers and pools ask for themselves, never the agent.
+_NOISE = re.compile(
+    r"^\s*(?:(?:begin|commit|rollback|savepoint|release|set|deallocate|discard)\b|start\s+transaction\b"
+    r"|select\s+1\s*;?\s*$|select\s+(?:pg_catalog\.)?version\(\)|select\s+current_schema\(\)"
+    r"|select\s+cast\('test\b|select\s+@@|select\s+database\(\)"
+    r"|show\s+(?:standard_conforming_strings|transaction|search_path|variables|server_version)"
+    r"|pragma\s+(?:foreign_keys|journal_mode|synchronous|busy_timeout|encoding|read_uncommitted)\b)",
     re.IGNORECASE,
 )
 _PRAGMA_TABLE = re.compile(r"pragma\s+(?:\w+\.)?\w+\s*\(\s*['\"`]?([\w ]+)", re.IGNORECASE)
@@ -158,6 +168,11 @@ def sql_in_text(text: str) -> str | None:
 def is_catalog_query(sql: str) -> bool:
     """True if a statement reads the catalog: what tables and columns there are."""
     return _CATALOG.search(sql) is not None
+
+
+def is_connection_noise(sql: str) -> bool:
+    """True if a statement is one of those that drivers send on their own."""
+    return _NOISE.match(sql) is not None
 
 
 def catalog_tables(sql: str) -> list[str]:

@@ -17,6 +17,7 @@ __all__ = [
     "SCHEMA",
     "WRITE",
     "asked_tables",
+    "kind_given_sql",
     "tool_kind",
 ]
 
@@ -49,9 +50,11 @@ _WRITE = re.compile(
     r"_?\w*(?:sql|query)|(?:nl|text|question)_?(?:2|to)_?sql|sql_?(?:generator|writer|coder)",
     re.IGNORECASE,
 )
+# Names that say that the tool runs SQL; a bare `query` or `execute` may search documents.
 _EXECUTE = re.compile(
-    r"sql|query|execute|database|\bdb\b|_db\b|\bdb_|warehouse|duckdb|sqlite|postgres|mysql"
-    r"|snowflake|bigquery|run_?statement",
+    r"sql|database|warehouse|\bdb\b|_db\b|\bdb_|duckdb|sqlite|postgres|snowflake|bigquery"
+    r"|(?:run|read|write|exec\w*|submit|perform|do)_?(?:the_)?(?:db_)?query|run_?statement"
+    r"|query_?(?:table|data(?!_?source)|runner|executor|engine)",
     re.IGNORECASE,
 )
 
@@ -70,6 +73,19 @@ def tool_kind(name: str) -> str:
         if pattern.search(name):
             return kind
     return OTHER
+
+
+_MENDS = re.compile(r"fix|correct|repair|translate|rewrite", re.IGNORECASE)
+
+
+def kind_given_sql(kind: str, name: str, sql: str | None) -> str:
+    """Tell the kind of a tool that was given SQL: it runs it, unless it checks or mends it.
+
+    `write_query` of mcp-server-sqlite runs what it is given, though its name says that it writes.
+    """
+    if sql is None or kind in (CHECK, FINAL, HANDOFF):
+        return kind
+    return WRITE if kind == WRITE and _MENDS.search(name) else EXECUTE
 
 
 _TABLE_KEYS = (

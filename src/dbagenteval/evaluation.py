@@ -18,6 +18,7 @@ from dbagenteval.checks import (
     check_reference,
     check_reference_answer,
     check_rows,
+    check_sql_use,
     record_of,
     run_references,
 )
@@ -106,6 +107,8 @@ def _evaluate(
         for name, expected in case.expect.items()
         if name != "rows"
     ]
+    if case.sql != "any":
+        card.results.append(check_sql_use(trace, case))
     if "rows" in case.expect:
         card.results.append(check_rows(trace, case))
     references: list[Reference] = []

@@ -30,6 +30,7 @@ _CHOICES = {
     "extra_columns": ("allow", "fail"),
     "empty": ("pass", "fail"),
     "ties": ("reject", "accept"),
+    "sql": ("any", "none", "required"),
 }
 _OF_A_TURN = ("expect", "reference_sql")
 
@@ -55,6 +56,7 @@ class Case:
         extra_columns: `allow` or `fail`.
         empty: `pass` or `fail`: what two empty results mean.
         ties: `reject` or `accept`: whether a LIMIT cut through ties accepts every right set.
+        sql: `any`, `none` (small talk, a refusal) or `required`: what a right answer takes.
 
     Raises:
         ValueError: A field has the wrong type or shape; the message names the field.
@@ -75,6 +77,7 @@ class Case:
     extra_columns: str = field(default="allow", kw_only=True)
     empty: str = field(default="pass", kw_only=True)
     ties: str = field(default="reject", kw_only=True)
+    sql: str = field(default="any", kw_only=True)
 
     def __post_init__(self) -> None:
         check_question_and_expect(self.question, self.expect)

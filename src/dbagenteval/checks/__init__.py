@@ -15,6 +15,7 @@ from dbagenteval.checks.record import record_of
 from dbagenteval.checks.reference import Executor, Reference, check_reference, run_references
 from dbagenteval.checks.rerun import RowsFromSql
 from dbagenteval.checks.result_rows import check_rows
+from dbagenteval.checks.sql_use import check_sql_use
 from dbagenteval.checks.stages import check_expected, check_no_error
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "check_reference",
     "check_reference_answer",
     "check_rows",
+    "check_sql_use",
     "record_of",
     "run_references",
 ]

@@ -33,7 +33,7 @@ def _tool(node: Node) -> ToolUse | None:
         } or None
     name = str(attributes.get("gen_ai.tool.name") or attributes.get("mcp.tool.name") or "")
     return ToolUse(
-        name=name or node.span.name.removeprefix(_CALL).strip() or node.span.name,
+        name=name or node.span.name.partition(_CALL)[2].strip() or node.span.name,
         call_id=read.call_id,
         arguments=arguments,
         result=read.result if read.result is not None else attributes.get("mcp.response.value"),
@@ -43,7 +43,7 @@ def _tool(node: Node) -> ToolUse | None:
 
 MCP = Convention(
     name="Model Context Protocol",
-    pinned="semantic conventions 1.37, opentelemetry-instrumentation-mcp 0.62",
+    pinned="semantic conventions 1.37, opentelemetry-instrumentation-mcp 0.62, mcp 2.3",
     source="https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/",
     applies=_applies,
     role=_role,

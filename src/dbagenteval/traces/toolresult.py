@@ -32,6 +32,11 @@ _ERROR_INSIDE = re.compile(
     re.IGNORECASE,
 )
 _MAX_ERROR_CHARS = 4000
+# What stands beside the content of a tool's message, in any framework.
+_MESSAGE_KEYS = frozenset(
+    {"content", "isError", "meta", "_meta", "status", "name", "role", "type", "id"}
+    | {"tool_call_id", "toolUseId", "structuredContent"}
+)
 _WRAPPERS = ("output", "result", "response", "return_value", "content", "data", "value", "outputs")
 
 
@@ -65,8 +70,9 @@ def _peel(value: Any) -> tuple[Any, bool]:  # noqa: C901, PLR0912 - a branch for
         return _message(value["data"])
     if "update" in value and isinstance(value["update"], dict):  # LangGraph's Command
         messages = value["update"].get("messages")
-        return (messages[-1], False) if messages else (value["update"], False)
-    if "toolResult" in value:
+        held = messages[-1] if isinstance(messages, list) and messages else value["update"]
+        return held, False
+    if isinstance(value.get("toolResult"), dict):
         held = value["toolResult"]
         return held.get("content"), held.get("status") == "error"
     if value.get("structuredContent"):
@@ -75,26 +81,13 @@ def _peel(value: Any) -> tuple[Any, bool]:  # noqa: C901, PLR0912 - a branch for
         return value["content"], value.get("is_error") is True
     if _is_text_part(value):
         return value["text"], False
-    if set(value) <= {"json"} or (set(value) <= {"json", "type"} and value):
-        return value.get("json"), False
+    if "json" in value and set(value) <= {"json", "type"}:
+        return value["json"], False
     if value.get("type") == "tool_result":
         return value.get("content"), value.get("is_error") is True
-    if "function_response" in value:
+    if isinstance(value.get("function_response"), dict):
         return value["function_response"].get("response"), False
-    if "content" in value and set(value) <= {
-        "content",
-        "isError",
-        "meta",
-        "_meta",
-        "status",
-        "name",
-        "role",
-        "tool_call_id",
-        "type",
-        "id",
-        "structuredContent",
-        "toolUseId",
-    }:
+    if "content" in value and set(value) <= _MESSAGE_KEYS:
         return value["content"], value.get("isError") is True or value.get("status") == "error"
     if _says_error(value):
         return value, True

@@ -9,6 +9,7 @@ from dbagenteval.rules.no_joins import NoJoins
 from dbagenteval.rules.no_select_star import NoSelectStar
 from dbagenteval.rules.no_subqueries import NoSubqueries
 from dbagenteval.rules.partition_filter import PartitionFilter
+from dbagenteval.rules.prove_tenant import ProveTenant, TenantProof, prove_tenant
 from dbagenteval.rules.read_only import DEFAULT_FORBIDDEN_FUNCTIONS, ReadOnly
 from dbagenteval.rules.require_limit import RequireLimit
 from dbagenteval.rules.require_time_filter import RequireTimeFilter
@@ -26,9 +27,12 @@ __all__ = [
     "NoSelectStar",
     "NoSubqueries",
     "PartitionFilter",
+    "ProveTenant",
     "ReadOnly",
     "RequireLimit",
     "RequireTimeFilter",
     "SqlRule",
     "TenantFilter",
+    "TenantProof",
+    "prove_tenant",
 ]

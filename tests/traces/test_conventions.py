@@ -549,3 +549,31 @@ def test_a_statement_seen_by_orm_and_driver_ran_once():
         "answer",
     ]
     assert trace.stage("execute").meta["span_ids"] == [f"{2:016x}", f"{3:016x}"]
+
+
+@pytest.mark.parametrize(
+    ("flag", "state"),
+    [("dbagenteval.rows.truncated", "cut"), ("dbagenteval.rows.redacted", "masked")],
+)
+def test_recorded_rows_that_are_not_whole_are_no_evidence(flag, state):
+    """Rows that were capped or redacted while recording are shown, not compared."""
+    rows = '{"columns": ["n"], "rows": [[47]]}'
+    trace = only(
+        span(1, {"http.route": "/ask", "http.request.method": "POST"}, kind=2, for_ms=50),
+        span(2, {"db.query.text": SQL, "dbagenteval.rows": rows, flag: True}, parent=1),
+    )
+    execute = trace.stage("execute")
+    assert execute.rows == [{"n": 47}]
+    assert execute.observed("rows").state == state
+    assert flag in execute.observed("rows").why
+
+
+def test_the_whole_result_of_a_tool_is_better_than_capped_rows():
+    """What the tool gave counts when the recording was capped."""
+    spans = openinference_run(json.dumps({"sql": SQL}), '[{"n": 47}]')
+    recorded = {
+        "db.query.text": SQL,
+        "dbagenteval.rows": '{"columns": ["n"], "rows": []}',
+        "dbagenteval.rows.truncated": True,
+    }
+    check_run(only(*spans, span(3, recorded, parent=2)))

@@ -188,7 +188,7 @@ def test_truncated_rows_are_no_evidence():
             "what": "rows",
             "stage": "execute",
             "state": "cut",
-            "why": "the agent says so: dbagenteval.rows.truncated is set",
+            "why": "not all rows were recorded: dbagenteval.rows.truncated is set",
         }
     ]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dbagenteval.traces.conventions import own
 from dbagenteval.traces.executions import Use
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.limits import Limit
+from dbagenteval.traces.recorded import recorded_rows
 from dbagenteval.traces.rows import ReadRows, read_rows
 from dbagenteval.traces.toolresult import error_in_text, unwrap
 
@@ -34,10 +34,9 @@ def outcome_of(use: Use, limit: Limit) -> Outcome:
     Rows on a database span are the database's own; else the best of what the tool gave counts.
     """
     error = _span_error(use)
-    recorded = _recorded_rows(use.database)
-    if recorded is not None and error is None:
-        return Outcome(recorded)
-    best: ReadRows | None = None
+    best = _recorded_rows(use.database)
+    if best is not None and error is None and best.state in ("present", "empty"):
+        return Outcome(best)
     for value, is_error in use.results:
         read, told = read_result(value, is_error, use.sql or "", limit)
         error = error or told
@@ -59,11 +58,8 @@ def _span_error(use: Use) -> str | None:
 def _recorded_rows(database: Iterable[Facts]) -> ReadRows | None:
     """Read rows that a row-recording instrumentation put on the database span."""
     for one in database:
-        attributes = one.node.span.attributes
-        if own.ROWS in attributes:
-            read = read_rows(attributes[own.ROWS], one.sql or "")
-            if attributes.get(own.ROWS_TRUNCATED) in (True, "true", "True", 1):
-                return ReadRows(read.rows, "cut", "capped while recording", read.positional)
+        read = recorded_rows(one.node.span.attributes, one.sql or "")
+        if read is not None:
             return read
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from dbagenteval.traces.content import MISSING, is_masked, loads
@@ -36,7 +37,8 @@ _CUT_TEXT = re.compile(
     r"|\.\.\. ?\(?\d+ more|\[\.\.\.\]",
     re.IGNORECASE,
 )
-_LONG_NUMBER = re.compile(r"\d{17,}")
+_LONG_NUMBER = re.compile(r"\d[\d.]{16,}")
+_FLOAT_CHARS = 16
 _MAX_QUOTED = 80
 
 
@@ -96,9 +98,13 @@ def _from_text(text: str, sql: str) -> ReadRows:
 def json_exact(text: str) -> Any:
     """Decode JSON with integers and decimals as exact as they were written."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_exact)
     except (ValueError, RecursionError):
         return MISSING
+
+
+def _exact(number: str) -> float | Decimal:
+    return float(number) if len(number) <= _FLOAT_CHARS else Decimal(number)
 
 
 def _unreadable(text: str) -> ReadRows:

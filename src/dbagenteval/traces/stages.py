@@ -126,7 +126,7 @@ def _put_rows(draft: StageDraft, outcome: Outcome, reading: TurnReading) -> None
         return
     why = read.why
     if read.state == "masked":
-        why = masked_content(why)
+        why = masked_content(why) if len(why) < 20 else why
     if read.state == "not captured":
         why = missing_content(reading.turn.facts, "rows")
     draft.note("rows", read.state, why)

@@ -10,7 +10,7 @@ from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.database import sql_of
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.rows import read_rows
+from dbagenteval.traces.recorded import recorded_rows
 from dbagenteval.traces.trace import STAGE_KINDS
 from dbagenteval.traces.tree import Node
 
@@ -72,15 +72,13 @@ def _executed(node: Node, draft: StageDraft) -> list[StageDraft]:
 
 
 def _read_rows(attributes: Any, draft: StageDraft) -> None:
-    if own.ROWS not in attributes:
+    read = recorded_rows(attributes, draft.sql or "")
+    if read is None:
         if draft.error is None:
             draft.note("rows", "not captured", f"the span has no {own.ROWS}")
         return
-    read = read_rows(attributes[own.ROWS])
     draft.rows, draft.positional = read.rows, read.positional
-    if attributes.get(own.ROWS_TRUNCATED) in (True, "true", "True", 1):
-        draft.note("rows", "cut", f"the agent says so: {own.ROWS_TRUNCATED} is set")
-    elif read.state not in ("present", "empty"):
+    if read.state not in ("present", "empty"):
         draft.note("rows", read.state, read.why)
 
 

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from dbagenteval.semconv import (
+    CASE_ID,
+    ERROR,
+    OUTPUT,
+    QUESTION,
+    ROWS,
+    ROWS_REDACTED,
+    ROWS_TRUNCATED,
+    STAGE,
+    STAGE_NAME,
+)
 from dbagenteval.traces.conventions.convention import Convention
 from dbagenteval.traces.tree import Node
 
@@ -14,19 +25,11 @@ __all__ = [
     "OWN",
     "QUESTION",
     "ROWS",
+    "ROWS_REDACTED",
     "ROWS_TRUNCATED",
     "STAGE",
     "STAGE_NAME",
 ]
-
-STAGE = "dbagenteval.stage"
-STAGE_NAME = "dbagenteval.stage.name"
-QUESTION = "dbagenteval.question"
-OUTPUT = "dbagenteval.output"
-ROWS = "dbagenteval.rows"
-ROWS_TRUNCATED = "dbagenteval.rows.truncated"
-ERROR = "dbagenteval.error"
-CASE_ID = "dbagenteval.case.id"
 
 
 def _applies(node: Node) -> bool:

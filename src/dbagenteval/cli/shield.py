@@ -44,8 +44,18 @@ def shielded_stdout() -> Iterator[IO[str]]:
     try:
         yield out
     finally:
-        out.flush()
         sys.stdout = before
+        _finish(out, before)
+
+
+def _finish(out: IO[str], before: TextIO) -> None:
+    try:
+        out.flush()
+    except BrokenPipeError:
+        if out is not before:  # else closing it would fail once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
+        raise
+    finally:
         if out is not before:
             out.close()
 

@@ -300,4 +300,6 @@ def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
     if tasks:
         loop.run_until_complete(asyncio.wait(tasks, timeout=_STUCK_AFTER_S))
     loop.run_until_complete(loop.shutdown_asyncgens())
+    # Those that would not be cancelled are left behind; asyncio need not complain of each.
+    loop.set_exception_handler(lambda _loop, _context: None)
     loop.close()

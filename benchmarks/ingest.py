@@ -35,12 +35,13 @@ SETTINGS: dict[str, dict[str, Any]] = {
 def tree(pid: int) -> list[int]:
     """The process and all below it."""
     found = [pid]
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except OSError:
-        return found
-    for child in children:
-        found += tree(int(child))
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue
+        for child in children:
+            found += tree(int(child))
     return found
 
 
@@ -132,7 +133,14 @@ def measure(name: str, folder: Path) -> dict[str, float]:
     cpu = cpu_seconds(server.process.pid) - cpu
     stored_rate = found["spans"] / (done - found["started"])
     paced = load(
-        server, setting["protocol"], 30_720, *options, "--seed", "202", "--rate", str(stored_rate / 2)
+        server,
+        setting["protocol"],
+        30_720,
+        *options,
+        "--seed",
+        "202",
+        "--rate",
+        str(stored_rate / 2),
     )
     server.wait_stored(warm["spans"] + found["spans"] + paced["spans"])
     server.stop()

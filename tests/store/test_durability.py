@@ -13,13 +13,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from tests.store.requests import logs_request, traces_request
 
 from dbagenteval.errors import Overloaded, StoreError, StoreLocked, StoreTooNew
 from dbagenteval.store import Store, journal
 from dbagenteval.store.journal import HEADER, Journal, encode_record, segments
 from dbagenteval.store.replay import JournalReader, cut_torn_tail
 from dbagenteval.store.writer import Writer
+from tests.store.requests import logs_request, traces_request
 
 
 def body(*spans: tuple[int, int]) -> bytes:

@@ -9,9 +9,9 @@ import pytest
 from google.protobuf.message import Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from tests.store.requests import fill_every_field, logs_request, traces_request
 
 from dbagenteval.store import Store
+from tests.store.requests import fill_every_field, logs_request, traces_request
 
 
 def stored(tmp_path: Path, *requests: tuple[str, Message]) -> list[tuple[str, Message]]:

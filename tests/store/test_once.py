@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.store.requests import logs_request, traces_request
-
 from dbagenteval.store import Store
+from tests.store.requests import logs_request, traces_request
 
 
 def load(store: Store, *requests: tuple[str, object]) -> tuple[int, int]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.store.requests import logs_request, traces_request
 
 from dbagenteval.otlp.values import OtelTrace
 from dbagenteval.store import Store, reading
+from tests.store.requests import logs_request, traces_request
 
 NS = 10**18
 

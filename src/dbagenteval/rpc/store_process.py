@@ -35,7 +35,11 @@ def main(arguments: list[str]) -> int:
     token = secrets.token_urlsafe(32)
     server, port = start_service(store, token)
     feed.report(position=store.position, address=f"127.0.0.1:{port}", token=token)
-    store.follow(feed)
+    try:
+        store.follow(feed)
+    except StoreError as error:
+        feed.mark_failed(str(error))
+        os._exit(1)  # the owner starts another process; closing this database may fail too
     server.stop(_STOP_GRACE_S).wait()
     store.close()
     return 0

@@ -80,8 +80,17 @@ class Applier:
         while self._apply_next(limit):
             pass
 
-    def run(self, feed: Feed) -> None:
-        """Follow a feed until it closes and all is stored, or it closes and nothing can be."""
+    def run(self, feed: Feed, *, max_failures: int | None = None) -> None:
+        """Follow a feed until it closes and all is stored, or it closes and nothing can be.
+
+        Args:
+            feed: The journal's.
+            max_failures: Give up after so many failures in a row; None tries for ever.
+
+        Raises:
+            duckdb.Error: It gave up.
+        """
+        failures = 0
         while True:
             feed.wait_beyond(self._reader.position, None)
             if feed.durable <= self._reader.position:
@@ -93,13 +102,16 @@ class Applier:
             except duckdb.Error as error:
                 self._reader.position = before
                 self.failure = error
+                failures += 1
                 _log.error("store.commit_failed error=%s", type(error).__name__)
                 feed.mark_failed(f"the database can't commit ({type(error).__name__})")
                 if feed.is_closing:
                     return
+                if failures == max_failures:
+                    raise
                 time.sleep(_RETRY_S)
             else:
-                self.failure = None
+                self.failure, failures = None, 0
                 feed.mark_applied(self._reader.position)
 
     def _gather(self, feed: Feed) -> None:

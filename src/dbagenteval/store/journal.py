@@ -31,6 +31,8 @@ _SIGNAL_CODES = {"traces": 1, "logs": 2}
 _SIGNALS = {code: signal for signal, code in _SIGNAL_CODES.items()}
 _SUFFIX = ".journal"
 _SEGMENT_BYTES = 64 << 20
+_SPENT_BYTES = 4 << 20
+_RESERVE_BYTES = 256 << 20
 _IOV_MAX = 512
 _DISK_FULL_RETRY_S = 5.0
 
@@ -192,10 +194,15 @@ class Journal:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: bool(self._pending) or self._closing)
+                self._changed.wait_for(
+                    lambda: bool(self._pending) or self._closing or self._is_spent()
+                )
                 batch, self._pending = self._pending, []
             if not batch:
-                return
+                if self._closing:
+                    return
+                self._drop_segment()
+                continue
             try:
                 self._write(batch)
             except OSError as error:
@@ -209,19 +216,33 @@ class Journal:
                 self._write_error = None
                 self._settle(batch, None)
 
+    def _is_spent(self) -> bool:
+        """Tell whether all of a large current segment is stored, so that its room can be freed."""
+        size = self.durable - self._segment_start
+        return self._descriptor >= 0 and size >= _SPENT_BYTES and self.applied >= self.durable
+
+    def _drop_segment(self) -> None:
+        os.close(self._descriptor)
+        self._descriptor = -1
+        self._segment_path(self._segment_start).unlink(missing_ok=True)
+
+    def _segment_path(self, start: int) -> Path:
+        return self._folder / f"{start:020d}{_SUFFIX}"
+
     def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:
         if self._descriptor < 0:
             self._open_segment()
         parts: list[bytes] = []
         for header, body, _ in batch:
             parts += (header, body)
+        _check_room(self._descriptor, sum(map(len, parts)))
         for index in range(0, len(parts), _IOV_MAX):
             _write_all(self._descriptor, parts[index : index + _IOV_MAX])
         os.fdatasync(self._descriptor)
 
     def _open_segment(self) -> None:
         self._segment_start = self.durable
-        path = self._folder / f"{self._segment_start:020d}{_SUFFIX}"
+        path = self._segment_path(self._segment_start)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         folder = os.open(self._folder, os.O_RDONLY)
         try:
@@ -261,6 +282,18 @@ class Journal:
         if failure is None and self.durable - self._segment_start >= _SEGMENT_BYTES:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _check_room(descriptor: int, size: int) -> None:
+    """Leave some room on the disk: what is acknowledged must fit into the database too.
+
+    Raises:
+        OSError: There is too little.
+    """
+    disk = os.fstatvfs(descriptor)
+    reserve = min(_RESERVE_BYTES, disk.f_blocks * disk.f_frsize // 10)
+    if disk.f_bavail * disk.f_frsize - size < reserve:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _write_all(descriptor: int, parts: list[bytes]) -> None:

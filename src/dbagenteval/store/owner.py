@@ -60,6 +60,7 @@ class StoreOwner:
         self._facts: dict[str, Any] = {}
         self._running = False
         self._closing = False
+        self._switching = threading.Lock()
         try:
             self._process = self._start()
             position = self._first_report(self._process)
@@ -99,15 +100,11 @@ class StoreOwner:
     def close(self) -> None:
         """Write what is pending, let the process store it, and give the store back."""
         self._journal.close()
-        self._closing = True
-        stdin = self._process.stdin
-        if stdin is not None:
-            try:
-                stdin.write(encode_position(self._journal.durable) + encode_position(CLOSE))
-                stdin.flush()
-            except OSError:
-                _log.warning("store.process_gone")
-        self._process.wait()
+        with self._switching:
+            self._closing = True
+            process = self._process
+            self._send(self._journal.durable, CLOSE)
+        process.wait()
         for thread in self._threads:
             thread.join()
         if self._journal.applied >= self._journal.durable:
@@ -162,17 +159,20 @@ class StoreOwner:
     def _restart(self) -> None:
         code = self._process.wait()
         _log.error("store.process_ended code=%d", code)
-        while not self._closing:
+        while True:
             time.sleep(_RESTART_DELAY_S)
-            try:
-                process = self._start()
-                self._journal.mark_applied(self._first_report(process))
-            except (StoreError, OSError, ValueError):
-                _log.exception("store.process_not_restarted")
-                continue
-            self._process = process
-            self._send(self._journal.durable)
-            return
+            with self._switching:
+                if self._closing:
+                    return
+                try:
+                    process = self._start()
+                    self._journal.mark_applied(self._first_report(process))
+                except (StoreError, OSError, ValueError):
+                    _log.exception("store.process_not_restarted")
+                    continue
+                self._process = process
+                self._send(self._journal.durable)
+                return
 
     def _send_positions(self) -> None:
         sent = self._journal.applied
@@ -180,13 +180,15 @@ class StoreOwner:
         while not self._journal.is_closing:
             self._journal.wait_beyond(sent, None)
             sent = self._journal.durable
-            self._send(sent)
+            with self._switching:
+                if not self._closing:
+                    self._send(sent)
 
-    def _send(self, position: int) -> None:
+    def _send(self, *positions: int) -> None:
         stdin = self._process.stdin
         try:
-            if stdin is not None and not self._closing:
-                stdin.write(encode_position(position))
+            if stdin is not None:
+                stdin.write(b"".join(map(encode_position, positions)))
                 stdin.flush()
         except (OSError, ValueError):
             _log.debug("store.position_not_sent")  # the next process gets a newer one

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import duckdb
+
 from dbagenteval.errors import StoreError
 from dbagenteval.otlp.values import OtelTrace
 from dbagenteval.store.applier import BATCH_BYTES, BATCH_RECORDS, Applier, Feed
@@ -27,6 +29,9 @@ from dbagenteval.store.writer import POSITION_KEY, Applied, Writer
 __all__ = ["Store", "StoreStats"]
 
 _log = logging.getLogger(__name__)
+
+_READER_WAIT_S = 0.5
+_MAX_FAILURES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +76,7 @@ class Store:
         if segments(layout.journal) or not layout.database.exists():
             self._connection = open_database(layout, write=True)
             self._applier = self._new_applier()
-            self._applier.replay(cut_torn_tail(layout.journal, self.position))
+            self._replay()
             self._drop_segments()
             self._connection.close()
             self._applier = None
@@ -130,14 +135,21 @@ class Store:
     def _start_journal(self) -> None:
         """Store what an earlier owner acknowledged and did not store; then take requests."""
         applier = self._writing()
-        end = cut_torn_tail(self._layout.journal, self.position)
-        applier.replay(end)
+        end = self._replay()
         self._journal = Journal(self._layout.journal, end=end)
         self._journal.mark_applied(end)
         self._thread = threading.Thread(
             target=applier.run, args=(self._journal,), name="applier", daemon=True
         )
         self._thread.start()
+
+    def _replay(self) -> int:
+        end = cut_torn_tail(self._layout.journal, self.position)
+        try:
+            self._writing().replay(end)
+        except duckdb.Error as error:
+            raise self._unwritable(error) from error
+        return end
 
     def _writing(self) -> Applier:
         if self._applier is None:
@@ -148,7 +160,8 @@ class Store:
     def _lock_for(layout: Layout, *, write: bool) -> StoreLock:
         """Own the store if it must be written: by us, or since its journal holds something."""
         shared = not write and not segments(layout.journal) and layout.database.exists()
-        return StoreLock(layout, shared=shared)
+        # An owner that was killed leaves a store process that ends a moment later.
+        return StoreLock(layout, shared=shared, wait_s=0.0 if write else _READER_WAIT_S)
 
     def __enter__(self) -> Store:  # noqa: PYI034 Self needs Python 3.11
         return self
@@ -204,8 +217,19 @@ class Store:
             self._journal.wait_applied(self._journal.durable)
 
     def follow(self, feed: Feed) -> None:
-        """Store what a journal that another process writes holds, until its feed closes."""
-        self._writing().run(feed)
+        """Store what a journal that another process writes holds, until its feed closes.
+
+        Raises:
+            StoreError: The database fails again and again; only opening it anew may help.
+        """
+        try:
+            self._writing().run(feed, max_failures=_MAX_FAILURES)
+        except duckdb.Error as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: duckdb.Error) -> StoreError:
+        first_line = str(error).splitlines()[0]
+        return StoreError(f"store {self._layout.root}: can't be written: {first_line}")
 
     def gauges(self) -> dict[str, float]:
         """Give figures on the journal and the writer by metric name."""
@@ -232,11 +256,14 @@ class Store:
         total = Applied(spans=0, logs=0, duplicate_spans=0)
         with ThreadPoolExecutor(1, "load") as pool:
             under_way: Future[Applied] | None = None
-            for batch in _batches(requests):  # the next one is decoded while this one is stored
-                if under_way is not None:
-                    total += under_way.result()
-                under_way = pool.submit(applier.apply, batch, None)
-            return total if under_way is None else total + under_way.result()
+            try:
+                for batch in _batches(requests):  # one is decoded while the last one is stored
+                    if under_way is not None:
+                        total += under_way.result()
+                    under_way = pool.submit(applier.apply, batch, None)
+                return total if under_way is None else total + under_way.result()
+            except duckdb.Error as error:
+                raise self._unwritable(error) from error
 
     # Reading
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 from collections.abc import Sequence
@@ -92,7 +93,8 @@ class Writer:
                 write_meta(self._connection, POSITION_KEY, position)
             self._connection.commit()
         except BaseException:
-            self._connection.rollback()
+            with contextlib.suppress(duckdb.Error):  # a failed commit has ended it already
+                self._connection.rollback()
             raise
         return applied
 

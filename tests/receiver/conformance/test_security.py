@@ -114,10 +114,14 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
     key = ["-newkey", "rsa:2048", "-nodes"]
-    openssl("req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca", "-days", "2")
+    openssl(
+        "req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca", "-days", "2"
+    )
     (folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1")
     for name in ("first", "second", "client"):
-        openssl("req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+        openssl(
+            "req", *key, "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}"
+        )
         signing = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "san"]
         openssl("x509", "-req", "-in", f"{name}.csr", *signing, "-out", f"{name}.pem", "-days", "2")
     return folder
@@ -134,7 +138,11 @@ def server_name(receiver: Running) -> str:
     assert address is not None
     pem = ssl.get_server_certificate((address.host, address.port), timeout=5)
     ended = subprocess.run(
-        ["openssl", "x509", "-noout", "-subject"], input=pem, text=True, capture_output=True, check=True
+        ["openssl", "x509", "-noout", "-subject"],
+        input=pem,
+        text=True,
+        capture_output=True,
+        check=True,
     )
     return ended.stdout.strip().rpartition("=")[2].strip()
 
@@ -231,7 +239,11 @@ def test_item_71_cors_is_off_by_default(receiver: Running) -> None:
 
 def test_item_71_cors_for_named_origins() -> None:
     with running(cors_origins=("https://*.example.com", "http://localhost:3000")) as receiver:
-        for origin in ("https://app.example.com", "http://localhost:3000", "https://a.b.example.com"):
+        for origin in (
+            "https://app.example.com",
+            "http://localhost:3000",
+            "https://a.b.example.com",
+        ):
             answer = preflight(receiver, origin)
             assert answer.status_code == 204
             assert answer.headers["Access-Control-Allow-Origin"] == origin
@@ -299,7 +311,9 @@ def test_item_73_redaction_comes_before_the_disk(tmp_path: Path) -> None:
         assert path.is_dir() or b"needle" not in path.read_bytes()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "keys: x", "detect: [mail]", "other: []", "keys: [1]", "{"])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "keys: x", "detect: [mail]", "other: []", "keys: [1]", "{"]
+)
 def test_item_73_faulty_rules_stop_the_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
@@ -353,7 +367,9 @@ def test_item_78_own_metrics(tmp_path: Path) -> None:
     assert found["dbagenteval_journal_backlog_bytes"] == "0"
     assert found["dbagenteval_receiver_ready"] == "1"
     for line in text.splitlines():
-        assert re.fullmatch(r'# (HELP|TYPE) \S+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? \S+', line)
+        assert re.fullmatch(
+            r'# (HELP|TYPE) \S+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? \S+', line
+        )
 
 
 def test_item_80_is_shown_by_the_tests_of_ingest() -> None:

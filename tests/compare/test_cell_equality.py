@@ -66,6 +66,8 @@ EQUAL = [
     (time(10, 30), "10:30:00"),
     (time(10, 30), timedelta(hours=10, minutes=30)),
     (timedelta(days=2, hours=1), "2 days, 1:00:00"),
+    (timedelta(days=-1, hours=1), "-1 day, 1:00:00"),
+    (timedelta(hours=-2), "-02:00:00"),
     (time(10, 30, tzinfo=UTC), time(11, 30, tzinfo=timezone(timedelta(hours=1)))),
     (b"ab", memoryview(b"ab")),
     (b"ab", bytearray(b"ab")),

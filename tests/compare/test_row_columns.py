@@ -34,6 +34,7 @@ def test_names_that_differ_in_case_only_are_paired_exactly_first():
         ({"delivered": 3}, {"delivered_orders": 1, "cancelled_orders": 3}),
         ({"total_orders": 2}, {"store": "s1", "min_qty": 2, "max_qty": 9, "avg_qty": 7}),
         ({"SUM(amount)": 5, "store": "a"}, {"avg_amount": 5, "shop": "a"}),
+        ({"total": 7}, {"order_id": 7, "name": "x"}),
     ],
 )
 def test_a_pairing_that_names_contradict_is_refused(expected, actual):
@@ -52,6 +53,8 @@ def test_a_pairing_that_names_contradict_is_refused(expected, actual):
         ({"revenue": 51234.5}, {"revenue_last_year": 3, "amount": 51234.5}),
         ({"total": 3}, {"n": 3, "total_days": 30}),
         ({"count": 2}, {"total": 2}),
+        ({"MAX(id)": 2}, {"order_id": 2, "name": "x"}),
+        ({"order": 2}, {"order_id": 2, "name": "x"}),
         ({"max_order": 9, "id": 1}, {"total_amount": 9, "id": 1}),
         ({"duration_min": 7, "id": 1}, {"avg_time": 7, "id": 1}),
         ({"e0": 1, "e8": 2}, {"a8": 1, "a0": 2}),

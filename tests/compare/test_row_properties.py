@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dbagenteval.compare import RowOptions, canonical, compare_rows, rowsets
 
-LONG = settings(max_examples=3_000, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
 SHORT = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 integers = st.integers(-(10**20), 10**20) | st.integers(-3, 3)
@@ -126,7 +126,7 @@ def changed(value):  # noqa: C901 - one line per type
     if isinstance(value, bool):
         return not value
     if isinstance(value, float):
-        return value * 1.01 + 0.02 if abs(value) < 1e300 else 0.0
+        return value + abs(value) * 0.01 + 0.02 if abs(value) < 1e300 else 0.0
     if isinstance(value, Decimal):
         return value + 1 + abs(value) / 1000
     if isinstance(value, int):

@@ -66,11 +66,13 @@ def _aggregates(name: str) -> frozenset[str]:
 
 
 def contradicts(expected: str, actual: str) -> bool:
-    """Tell whether the actual name says it is another aggregate than the expected one.
+    """Tell whether the actual name says it is another aggregate than the expected one, or an id.
 
     `total` and `count` are common nouns, so on the actual side only min, max and avg count.
     """
     wanted, given = _aggregates(expected), _aggregates(actual)
+    if wanted and "id" in words(actual) - words(expected):
+        return True
     return bool(wanted and given) and given <= _EXPLICIT and not wanted & given
 
 

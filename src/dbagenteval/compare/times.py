@@ -22,7 +22,7 @@ _TIMESTAMP = re.compile(
     re.ASCII,
 )
 _CLOCK = re.compile(
-    r"(?:(\d+) days?,? )?(-?)(\d{1,3}):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?", re.ASCII
+    r"(?:(-?\d+) days?,? )?(-?)(\d{1,3}):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?", re.ASCII
 )
 
 

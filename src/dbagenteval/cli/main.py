@@ -33,6 +33,7 @@ class _CommandsOnDemand(click.Group):
     modules: ClassVar[dict[str, str]] = {
         "run": "dbagenteval.cli.run",
         "validate": "dbagenteval.cli.validate",
+        "init": "dbagenteval.cli.init",
         "eval": "dbagenteval.cli.eval",
         "test": "dbagenteval.cli.test",
         "diff": "dbagenteval.cli.diff",
@@ -42,6 +43,8 @@ class _CommandsOnDemand(click.Group):
         "store": "dbagenteval.cli.store",
         "score": "dbagenteval.cli.score",
         "demo": "dbagenteval.cli.demo",
+        "instrument": "dbagenteval.cli.instrument",
+        "doctor": "dbagenteval.cli.doctor",
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 click's signature

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dbagenteval.traces.executions import Use
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.recorded import recorded_rows
 from dbagenteval.traces.rows import ReadRows, read_rows
 from dbagenteval.traces.toolresult import error_in_text, unwrap
+from dbagenteval.traces.uses import Use
 
 __all__ = ["Outcome", "outcome_of"]
 

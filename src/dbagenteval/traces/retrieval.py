@@ -7,7 +7,6 @@ from typing import Any
 from dbagenteval.traces.content import text_of
 from dbagenteval.traces.conventions.convention import DB, LLM, RETRIEVER
 from dbagenteval.traces.draft import StageDraft
-from dbagenteval.traces.executions import Use
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.hints import missing_content
@@ -18,6 +17,7 @@ from dbagenteval.traces.toolkinds import SCHEMA, asked_tables
 from dbagenteval.traces.toolresult import error_in_text, unwrap
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of, place_of
 from dbagenteval.traces.turns import Turn
+from dbagenteval.traces.uses import Use
 
 __all__ = ["looked_up", "retrieved"]
 

@@ -8,7 +8,7 @@ from dbagenteval.traces.content import is_masked, plain
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.convention import LLM
 from dbagenteval.traces.draft import StageDraft
-from dbagenteval.traces.executions import Use, find_uses
+from dbagenteval.traces.executions import find_uses
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.handedon import with_unseen_executions
@@ -22,6 +22,7 @@ from dbagenteval.traces.toolkinds import CHECK, EXECUTE, HANDOFF, SCHEMA, WRITE
 from dbagenteval.traces.toolresult import unwrap
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of, place_of
 from dbagenteval.traces.turns import Turn
+from dbagenteval.traces.uses import Use
 
 __all__ = ["read_stages"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dbagenteval.traces.draft import StageDraft
-from dbagenteval.traces.executions import Use
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.nodes import NodeStep
 from dbagenteval.traces.tagged import is_tagged
 from dbagenteval.traces.turns import Turn
+from dbagenteval.traces.uses import Use
 
 __all__ = ["Placed", "TurnReading", "draft_of", "place_of"]
 

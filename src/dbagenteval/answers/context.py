@@ -11,7 +11,7 @@ from dbagenteval.answers.dates import iso_dates
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import Figure, Period
-from dbagenteval.answers.grounds import Cells, in_period
+from dbagenteval.answers.grounds import in_period, shape_of
 
 if TYPE_CHECKING:
     from dbagenteval.answers.grounding import Grounds
@@ -22,12 +22,16 @@ _CODE = re.compile(r"[^\W_]+")
 _CLOCK = re.compile(
     r"(\d{1,2})(?::(\d{2}))?.*?(?:([ap])\.?m)?\.?(?:\s?\w+)?$", re.IGNORECASE | re.DOTALL
 )
-_WORD_WITH_DIGIT = re.compile(r"[^\s,;()|\"']*\d[^\s,;()|\"']*")
 _BETWEEN = 24  # characters between the two ends of a period
 
 
-def fate_of_date(figure: Figure, figures: Sequence[Figure], grounds: Grounds) -> Fate:
+def fate_of_date(figure: Figure, beside: Sequence[Figure], grounds: Grounds) -> Fate:
     """Compare a date with the dates of the rows, the question and the SQL.
+
+    Args:
+        figure: A date or year.
+        beside: The dates before and after it in the answer.
+        grounds: What it may rest on.
 
     Rows without dates can't contradict one: it is context then. So is a period whose two ends
     are named and that holds all dates of the rows.
@@ -36,27 +40,24 @@ def fate_of_date(figure: Figure, figures: Sequence[Figure], grounds: Grounds) ->
     for cells in grounds.cells:
         if any(cells.has_period(period) for period in figure.periods):
             return Fate(figure=figure, state="grounded", basis="rows")
-        if figure.text.casefold() in cells.text:
+        if cells.holds_text(figure.text):
             return Fate(figure=figure, state="grounded", basis="text")
     if "question" in grounds.sources and figure.text.casefold() in asked:
         return Fate(figure=figure, state="grounded", basis="question")
     if "sql" in grounds.sources and _in_sql(figure, grounds):
         return Fate(figure=figure, state="grounded", basis="sql")
-    days = [day for cells in grounds.cells for day in cells.days]
-    if not days or not figure.periods or not _comparable(figure.periods[0]):
+    spans = [cells.day_span for cells in grounds.cells if cells.day_span]
+    if not spans or not figure.periods or figure.periods[0] == Period():
         return Fate(figure=figure, state="ignored", basis="a date, and the rows hold none")
-    if _spans_all(figure, figures, days):
+    first, last = min(span[0] for span in spans), max(span[1] for span in spans)
+    if _spans_all(figure, beside, first, last):
         return Fate(figure=figure, state="ignored", basis="a period around the dates of the rows")
     return Fate(
         figure=figure,
         state="ungrounded",
         missing=(figure.shown,),
-        note=f"the rows hold other dates, such as {min(days).isoformat()}",
+        note=f"the rows hold other dates, such as {first.isoformat()}",
     )
-
-
-def _comparable(period: Period) -> bool:
-    return period != Period()
 
 
 def _in_sql(figure: Figure, grounds: Grounds) -> bool:
@@ -71,16 +72,14 @@ def _in_sql(figure: Figure, grounds: Grounds) -> bool:
     return False
 
 
-def _spans_all(figure: Figure, figures: Sequence[Figure], days: list[date]) -> bool:
-    dates = [one for one in figures if one.kind in ("date", "year") and one.periods]
-    at = dates.index(figure)
-    for first, second in ((at - 1, at), (at, at + 1)):
-        if first < 0 or second >= len(dates):
+def _spans_all(figure: Figure, beside: Sequence[Figure], earliest: date, latest: date) -> bool:
+    """Tell whether a date is an end of a period that holds all dates of the rows."""
+    for other in beside:
+        first, second = sorted((figure, other), key=lambda one: one.start)
+        start, end = _first_day(first.periods[0]), _first_day(second.periods[0])
+        if second.start - first.end > _BETWEEN or start is None or end is None:
             continue
-        if dates[second].start - dates[first].end > _BETWEEN:
-            continue
-        start, end = _first_day(dates[first].periods[0]), _first_day(dates[second].periods[0])
-        if start and end and start <= min(days) and (max(days) <= end or end.year > max(days).year):
+        if start <= earliest and (latest <= end or end.year > latest.year):
             return True
     return False
 
@@ -137,12 +136,11 @@ def fate_of_code(figure: Figure, grounds: Grounds) -> Fate:
         return Fate(figure=figure, state="grounded", basis="rows")
     if "question" in grounds.sources and key in asked:
         return Fate(figure=figure, state="grounded", basis="question")
-    shape = _shape(figure.text)
-    for cells in grounds.cells:
-        other = _same_shape(cells, shape)
-        if other:
-            note = f"the rows hold other codes, such as {other}"
-            return Fate(figure=figure, state="ungrounded", missing=(figure.shown,), note=note)
+    shape = shape_of(figure.text)
+    other = next((cells.shapes[shape] for cells in grounds.cells if shape in cells.shapes), "")
+    if other:
+        note = f"the rows hold other codes, such as {other}"
+        return Fate(figure=figure, state="ungrounded", missing=(figure.shown,), note=note)
     kind = {"code": "a code", "phone": "a phone number", "version": "a version"}[figure.kind]
     return Fate(
         figure=figure,
@@ -150,19 +148,3 @@ def fate_of_code(figure: Figure, grounds: Grounds) -> Fate:
         basis=f"{kind}, and the rows hold none",
         note=f"{figure.shown!r} is taken for {kind} and not checked",
     )
-
-
-def _same_shape(cells: Cells, shape: str) -> str:
-    found = (
-        word
-        for text in cells.texts
-        if len(text) < 200
-        for word in _WORD_WITH_DIGIT.findall(text)
-        if _shape(word) == shape
-    )
-    return min(found, default="")
-
-
-def _shape(code: str) -> str:
-    code = re.sub(r"\d+", "9", code.strip(".,:;!?#").casefold())
-    return re.sub(r"[^\W\d_]+", "a", code)

@@ -17,7 +17,6 @@ from dbagenteval.answers.figure import EXACT, Figure, Reading
 from dbagenteval.answers.grounds import Cells
 from dbagenteval.answers.options import SOURCES
 from dbagenteval.answers.reader import read_figures
-from dbagenteval.answers.shares import share_doubt
 from dbagenteval.traces import Rows
 
 __all__ = ["Grounds", "fates_of"]
@@ -75,10 +74,15 @@ class Grounds:
 
 def fates_of(figures: Sequence[Figure], grounds: Grounds) -> list[Fate]:
     """Decide for each figure of an answer what it rests on."""
-    return [_fate(figure, figures, grounds) for figure in figures]
+    dates = [figure for figure in figures if figure.periods]
+    beside = {
+        figure.start: dates[max(0, at - 1) : at] + dates[at + 1 : at + 2]
+        for at, figure in enumerate(dates)
+    }
+    return [_fate(figure, beside.get(figure.start, []), grounds) for figure in figures]
 
 
-def _fate(figure: Figure, figures: Sequence[Figure], grounds: Grounds) -> Fate:
+def _fate(figure: Figure, beside: Sequence[Figure], grounds: Grounds) -> Fate:
     if figure.kind in _NO_CLAIM:
         return Fate(figure=figure, state="ignored", basis=_NO_CLAIM[figure.kind])
     if figure.kind == "fraction":
@@ -91,7 +95,7 @@ def _fate(figure: Figure, figures: Sequence[Figure], grounds: Grounds) -> Fate:
         fate = _best(figure, grounds)
         if fate.state == "grounded" or figure.kind == "quantity":
             return fate
-    return fate_of_date(figure, figures, grounds)
+    return fate_of_date(figure, beside, grounds)
 
 
 def _best(figure: Figure, grounds: Grounds) -> Fate:
@@ -146,7 +150,7 @@ def _in_rows(
     size = cells.number(reading)
     note = ""
     if size is not None and reading.percent:
-        doubt = share_doubt(cells.rows, size)
+        doubt = cells.share_doubt(size)
         if doubt.is_certain and cells.ratio(reading) is None:
             doubts.append(f"{figure.shown!r}: {doubt.text}")
             size = None

@@ -12,18 +12,23 @@ from dbagenteval.answers.columns import NumberColumn, as_number, columns_by_kind
 from dbagenteval.answers.dates import iso_dates
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.figure import EXACT, Period, Reading
+from dbagenteval.answers.shares import ShareDoubt, share_doubt
 from dbagenteval.traces import Rows
 
-__all__ = ["Cells", "in_period"]
+__all__ = ["Cells", "in_period", "shape_of"]
 
 _NUMBER_LINE = re.compile(r"\n *(-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?) *(?=\n)")
 _PIECE = re.compile(r"\d+(?:\.\d+)?")
 _CLOCK_IN_TEXT = re.compile(r"\d[T ](\d{2}):(\d{2})")
 _CODE = re.compile(r"[^\W_]+")
+_WORD_WITH_DIGIT = re.compile(r"[^\s,;()|\"']*\d[^\s,;()|\"']*")
+_LINE_STARTS = ("\n", "\n-", "\n ")
 _HUNDRED = Decimal(100)
 _LONGEST_PIECE = 60
 _LONGEST_WHOLE = Decimal(10) ** _LONGEST_PIECE
 _FEW_WHOLE = 3
+_MOST_SEARCHES = 100
+_LARGE_TEXT = 100_000
 _MOST_TEXTS = 20_000
 """Text cells that are looked through for codes of one shape."""
 
@@ -37,6 +42,9 @@ class Cells:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+        self._text_searches = 0
+        self._found_texts: dict[str, bool] = {}
+        self._doubts: dict[Any, ShareDoubt] = {}
 
     @cached_property
     def _by_kind(self) -> dict[str, list[Any]]:
@@ -59,13 +67,26 @@ class Cells:
     def _has_exponents(self) -> bool:
         return any(sign in self._digits_text for sign in ("E+", "e+", "E-", "e-"))
 
-    def _may_hold(self, low: Decimal, high: Decimal) -> bool:
+    def _may_hold(self, low: Decimal, high: Decimal, leads: tuple[str, ...] = ("",)) -> bool:
         """Tell whether the text cells hold the whole part of a number between two bounds.
 
         Finding a text in a text is far faster than taking all numbers out of it.
         """
+        self._text_searches += 1
+        if self._text_searches > _MOST_SEARCHES:
+            return True  # an index of the numbers pays now
         whole = _whole_numbers(low, high)
-        return not whole or any(number in self._digits_text for number in whole)
+        text = self._digits_text
+        return not whole or any(lead + number in text for number in whole for lead in leads)
+
+    def holds_text(self, text: str) -> bool:
+        """Tell whether the text cells hold a text, such as a date in words; case is ignored."""
+        text = text.casefold()
+        if text not in self._found_texts:
+            # Large results are searched for so many texts only.
+            is_spent = len(self._found_texts) >= _MOST_SEARCHES and len(self.text) > _LARGE_TEXT
+            self._found_texts[text] = not is_spent and text in self.text
+        return self._found_texts[text]
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -142,9 +163,10 @@ class Cells:
     def between(self, low: Decimal, high: Decimal) -> Any:
         """Give the size of a numeric cell between two bounds, both included, or None."""
         size = _found(self._numbers, low, high)
-        if size is None and (low < 1 or self._may_hold(low, high) or self._has_exponents):
-            size = _found(self._number_texts, low, high)
-        return size
+        if size is not None:
+            return size
+        may_be_text = low < 1 or self._may_hold(low, high, _LINE_STARTS) or self._has_exponents
+        return _found(self._number_texts, low, high) if may_be_text else None
 
     def piece(self, reading: Reading) -> Decimal | None:
         """Give digits inside a text cell that are the reading, or None."""
@@ -159,16 +181,53 @@ class Cells:
         found: Decimal | None = within(self._date_pieces, *reading.span())
         return found
 
+    @cached_property
+    def _periods(self) -> set[Period]:
+        """Every period that a day of the rows lies in."""
+        found: set[Period] = set()
+        for day in self.days:
+            year, month, quarter = day.year, day.month, (day.month + 2) // 3
+            found |= {
+                Period(year),
+                Period(year, month),
+                Period(year, month, day.day),
+                Period(None, month),
+                Period(None, month, day.day),
+                Period(year, quarter=quarter),
+                Period(None, quarter=quarter),
+            }
+        return found
+
+    @cached_property
+    def day_span(self) -> tuple[date, date] | None:
+        """The first and the last day of the rows, None if they hold no date."""
+        return (min(self.days), max(self.days)) if self.days else None
+
     def has_period(self, period: Period) -> bool:
         """Tell whether a date cell lies in the period."""
-        if period.year is not None and period.month is not None and period.day is not None:
-            return date(period.year, period.month, period.day) in self.days
-        return any(in_period(day, period) for day in self.days)
+        return period in self._periods
+
+    @cached_property
+    def shapes(self) -> dict[str, str]:
+        """Shapes of the codes in text cells, such as a-9, with an example of each."""
+        words = (
+            word
+            for text in self.texts
+            if len(text) < 200
+            for word in _WORD_WITH_DIGIT.findall(text)
+        )
+        return {shape_of(word): word for word in words}
 
     def has_code(self, key: str) -> bool:
         """Tell whether a text cell or a word of one is a code, given by letters and digits."""
         digits = max(re.findall(r"\d+", key), key=len, default="")
-        return digits in self.text and key in self.codes
+        return self.holds_text(digits) and key in self.codes
+
+    def share_doubt(self, size: Any) -> ShareDoubt:
+        """Say whether a cell of that size can be a percentage."""
+        if size not in self._doubts:
+            self._doubts[size] = share_doubt(self.rows, size)
+        return self._doubts[size]
 
     def has_sign(self, size: Any, sign: str) -> bool:
         """Tell whether a cell of that size has that sign; zero has both."""
@@ -187,6 +246,12 @@ def _whole_numbers(low: Decimal, high: Decimal) -> list[str]:
 def _found(columns: list[NumberColumn], low: Decimal, high: Decimal) -> Any:
     sizes = (column.find(low, high) for column in columns)
     return next((size for size in sizes if size is not None), None)
+
+
+def shape_of(code: str) -> str:
+    """Give a code with each number as 9 and each word as a."""
+    code = re.sub(r"\d+", "9", code.strip(".,:;!?#").casefold())
+    return re.sub(r"[^\W\d_]+", "a", code)
 
 
 def in_period(day: date, period: Period) -> bool:

@@ -22,7 +22,7 @@ _WHOLE_NAME = re.compile(
     r"total|all|count|sum|overall|gesamt|alle|anzahl|tous|todos|tutti|totaal|合計|総数|всего",
     re.IGNORECASE,
 )
-_LOOKED_AT = 100_000
+_LOOKED_AT = 20_000
 
 
 @dataclass(frozen=True, slots=True)

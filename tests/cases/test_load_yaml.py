@@ -200,3 +200,14 @@ def test_what_can_not_be_read(tmp_path: Path) -> None:
     assert [
         case.question for case in load_cases(written(tmp_path, "- question: q\n", "UPPER.YML"))
     ] == ["q"]
+
+
+def test_a_turn_may_not_have_the_name_of_another_case(tmp_path: Path) -> None:
+    """Reports tell cases apart by it."""
+    path = written(
+        tmp_path,
+        "- {id: a, turns: [{question: q1}, {question: q2}]}\n"
+        "- {id: a#2, question: q3}\n"
+        "- {id: a#3, question: q4}\n",
+    )
+    assert problems(path) == ["c.yaml:2: duplicate case 'a#2' (first at c.yaml:1)"]

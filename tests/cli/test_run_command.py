@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -452,3 +453,31 @@ def test_a_reader_that_goes_away_gives_no_traceback(tmp_path: Path) -> None:
     )
     assert done.stdout == f"PASS  c{0:0200}\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("concurrency", ["1", "2"])
+def test_ctrl_c_keeps_the_old_report(tmp_path: Path, concurrency: str) -> None:
+    """One line, and an exit code of its own."""
+    (tmp_path / "agents.py").write_text(
+        "import pathlib, time\n"
+        "def agent(question):\n"
+        "    pathlib.Path('started').touch()\n"
+        "    time.sleep(60)\n"
+    )
+    (tmp_path / "cases.yaml").write_text("- question: q\n- question: r\n")
+    (tmp_path / "o.json").write_text("old")
+    words = ["--agent", "agents:agent", "--json", "o.json", "--concurrency", concurrency]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "dbagenteval", "run", "cases.yaml", *words],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+    assert (running.returncode, out, err.strip()) == (130, "", "interrupted")
+    assert (tmp_path / "o.json").read_text() == "old"

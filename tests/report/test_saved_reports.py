@@ -56,7 +56,7 @@ def test_the_json_report(tmp_path: Path) -> None:
         }
     ]
     assert report["meta"]["dbagenteval"] == __version__
-    assert set(report["meta"]) == {"dbagenteval", "python", "created_at"}
+    assert set(report["meta"]) == {"dbagenteval", "python", "sqlglot", "created_at"}
     assert read_report(tmp_path / "o.json") == report
 
 

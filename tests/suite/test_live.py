@@ -14,7 +14,16 @@ from typing import Any
 
 import pytest
 
-from dbagenteval import Case, Check, CheckResult, Trace, arun_suite, check_question, run_suite
+from dbagenteval import (
+    Case,
+    Check,
+    CheckResult,
+    NumbersGrounded,
+    Trace,
+    arun_suite,
+    check_question,
+    run_suite,
+)
 from dbagenteval.cases import Turn
 
 QUESTION = "How many orders?"
@@ -455,6 +464,18 @@ def test_the_question_of_the_case_counts_not_the_agents_wording() -> None:
     assert card.meta["agent_question"] == "Previously: 99 orders. How many orders?"
     assert trace.question == "Previously: 99 orders. How many orders?"
     assert trace.meta == {}
+
+
+def test_figures_of_a_rewritten_question_ground_nothing() -> None:
+    """The agent can't vouch for its numbers by putting them into the question."""
+    trace = Trace.simple(
+        "Previously: 99 orders. How many orders?",
+        sql="SELECT COUNT(*) AS n FROM orders",
+        rows=[{"n": 40}],
+        answer="There are 99 orders.",
+    )
+    (card,) = run_suite([Case(QUESTION)], lambda question: trace, rules=[NumbersGrounded()]).cards
+    assert (card.verdict, card.failed.check) == ("FAIL", "numbers_grounded")
 
 
 def test_context_variables_reach_the_agent() -> None:

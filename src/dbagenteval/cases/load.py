@@ -96,19 +96,20 @@ def _case(item: Item, problems: list[str]) -> Case | None:
 def _find_duplicates(items: list[Item], problems: list[str]) -> None:
     first: dict[str, str] = {}
     for item in items:
-        key = _key(item.data) if isinstance(item.data, dict) else ""
-        if not key:
-            continue
-        if key in first:
-            problems.append(f"{item.where}: duplicate case {key!r} (first at {first[key]})")
-        else:
-            first[key] = item.where
+        for key in _keys(item.data) if isinstance(item.data, dict) else ():
+            if key in first:
+                problems.append(f"{item.where}: duplicate case {key!r} (first at {first[key]})")
+            else:
+                first[key] = item.where
 
 
-def _key(data: Mapping[Any, Any]) -> str:
-    """Give the id, else the question, as `Case.key` will; also of a case with other faults."""
-    given = data.get("id")
+def _keys(data: Mapping[Any, Any]) -> list[str]:
+    """Give the id, else the question, as `Case.key` will; also of a case with other faults.
+
+    The turns of a conversation are cases of their own, called `ID#N`.
+    """
+    given, question, turns = data.get("id"), data.get("question"), data.get("turns")
     if given not in (None, ""):
-        return str(given)
-    question = data.get("question")
-    return question if isinstance(question, str) else ""
+        count = len(turns) + bool(question) if isinstance(turns, list) and turns else 0
+        return [str(given), *(f"{given}#{number}" for number in range(1, count + 1))]
+    return [question] if isinstance(question, str) and question else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -91,6 +92,7 @@ def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
         raise UserError(_NEEDS_EXECUTOR)
     _check_paths(options["json_path"], options["md_path"])
     total = sum(len(case.each_turn()) for case in cases)
+    started = time.perf_counter()
     with progress_of(total, quiet=options["quiet"]) as on_card:
         result = run_suite(
             cases,
@@ -104,6 +106,7 @@ def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
                 for name in ("concurrency", "timeout", "retries", "repeat", "fail_fast")
             },
         )
+    result.meta["seconds"] = round(time.perf_counter() - started, 3)
     usage = getattr(judge, "usage", None)
     if callable(usage):
         result.meta["judge"] = usage()

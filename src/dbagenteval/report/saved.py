@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ def report_of(result: SuiteResult) -> dict[str, Any]:
     facts = {
         "dbagenteval": __version__,
         "python": platform.python_version(),
+        "sqlglot": metadata.version("sqlglot"),
         "created_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
     return {**result.to_dict(), "meta": {**facts, **result.meta}}

@@ -204,8 +204,14 @@ class Generator:
         return f" {kind} {joined} ON {' AND '.join(conditions)}", is_linked
 
     def link(self, left: Seen, right: Seen) -> str:
+        """A condition that ties two sources and that rows fulfil often enough to show leaks."""
+        if left.is_value or right.is_value:
+            if left.has_tenant and right.has_tenant:
+                return f"{left.alias}.tenant_id = {right.alias}.tenant_id"
+            return "1 = 1"
         one, two = self.rng.choice(left.numbers()), self.rng.choice(right.numbers())
-        return f"{left.alias}.{one} = {right.alias}.{two}"
+        operator = "<=" if {one, two} & {"n", "m", "amount"} else "="
+        return f"{left.alias}.{one} {operator} {right.alias}.{two}"
 
     def tenant(self, seen: Seen) -> str:
         """A condition about the tenant, right unless there is a fault to place."""
@@ -237,12 +243,11 @@ class Generator:
             f"{column} IN (7, 8)",
             f"{column} BETWEEN 7 AND 8",
             f"{column} >= 7",
-            f"COALESCE({column}, 7) = 7",
-            f"({column} = 7 OR {column} IS NULL)",
+            f"ABS({column} - 7) <= 1",
+            f"COALESCE({column}, 7) >= 7",
+            f"({column} = 7 OR {column} > 7)",
             f"({column} = 7 OR 1 = 1)",
-            f"({column} = 7) IS NOT FALSE"
-            if self.dialect != "sqlite"
-            else f"({column} = 7) IS NOT 0",
+            f"({column} = 7) IS NOT NULL",
             f"{column} IN (SELECT r.id FROM regions r)",
             f"{column} IN (SELECT x.tenant_id FROM orders x)"
             if self.ctes == []
@@ -294,7 +299,7 @@ class Generator:
         shadowed = {name for name, _ in self.ctes}
         used = {seen.table for seen in around}
         tables = [one for one in GUARDED if one not in used and one not in shadowed]
-        if not tables:
+        if not tables or outer.is_value:
             return self.plain(outer)
         inner = Seen(self.name(), (), self.rng.choice(tables))
         inner.columns = COLUMNS[inner.table]

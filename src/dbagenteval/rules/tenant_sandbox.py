@@ -63,7 +63,8 @@ class Sandbox:
             return [name for name in names if column.lower() in map(str.lower, self.columns(name))]
         found = self._execute(
             "SELECT c.table_name FROM information_schema.columns c "
-            "JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name "
+            "JOIN information_schema.tables t "
+            "ON t.table_schema = c.table_schema AND t.table_name = c.table_name "
             f"WHERE c.table_schema = {self._mark} AND lower(c.column_name) = lower({self._mark}) "
             "AND t.table_type = 'BASE TABLE' ORDER BY 1",
             (self.schema.rpartition(".")[2].strip('"'), column),

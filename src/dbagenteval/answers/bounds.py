@@ -29,6 +29,12 @@ _BEFORE = {
     )
     for kind, words in _WORDS.items()
 }
+_OF_MANY = re.compile(
+    r"(?<!\w)(?:top|first|last|bottom|ersten|letzten|premiers|premières|primeros|primeras|primi"
+    r"|prime|primeiros|eerste)"
+    r"\s[*_]*$",
+    re.IGNORECASE,
+)
 _PLUS = re.compile(r"\+(?!\s?\d)|\s?(?:or more|and more|以上|이상)")
 _REACH = 32
 
@@ -36,12 +42,16 @@ _REACH = 32
 def bound_before(text: str, start: int, end: int) -> str:
     """Tell whether a figure is said to be `over`, `under` or `about`; empty if it is exact.
 
+    `of many` is the 3 of `the top 3`: it may be any number up to that of the rows.
+
     Args:
         text: The text that the figure stands in.
         start: Index of the figure.
         end: Index after it, for `1,000+`.
     """
     before = text[max(0, start - _REACH) : start]
+    if _OF_MANY.search(before):
+        return "of many"
     for kind, pattern in _BEFORE.items():
         if pattern.search(before):
             return kind

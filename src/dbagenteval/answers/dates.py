@@ -29,6 +29,14 @@ _FISCAL = re.compile(r"(?<!\w)(?:FY|CY|GJ)\s?['\u2019]?(\d{4}|\d{2})(?:[-/]\d{2,
 _WEEK = re.compile(
     r"(?<!\w)(?:KW|week|weeks|semaine|semana|woche|W)\s?(\d{1,2})(?!\w|[.,]\d)", re.IGNORECASE
 )
+_PAST = re.compile(
+    r"(?<!\w)(?:last|past|previous|next|trailing|rolling|letzten|vergangenen|derniers|últimos"
+    r"|ultimi)\s\d{1,4}\s"
+    r"(?:days|weeks|months|quarters|years|hours|tage|wochen|monate|jahre|jours|mois|ans|días"
+    r"|meses|años"
+    r"|giorni|mesi|anni|dias|anos)(?!\w)",
+    re.IGNORECASE,
+)
 _SEASON = re.compile(r"(?<![\w.,-])((?:19|20)\d{2})([-–/])(\d{2}|(?:19|20)\d{2})(?![\w-]|[.,]\d)")
 _YEAR = re.compile(r"(?<![\w.,$€£¥-])(?:19|20)\d{2}(?![\w%-]|[.,]\d)")
 _YEAR_ALWAYS = re.compile(
@@ -72,7 +80,7 @@ def find_dates(text: str, writing: Writing) -> Iterator[Figure]:
         period = Period(None, int(match[1]), int(match[2] or 0) or None)
         yield _figure(match, "date", (period,))
     yield from _quarters(text)
-    for match in _WEEK.finditer(text):
+    for match in (*_WEEK.finditer(text), *_PAST.finditer(text)):
         yield _figure(match, "date", ())
     for match in _FISCAL.finditer(text):
         period = Period(_full_year(int(match[1]), len(match[1])))

@@ -95,10 +95,10 @@ class Derivations:
     def _candidates(
         self, operands: list[Operand], fates: Sequence[Fate], near: str
     ) -> Iterator[Candidate]:
-        yield from from_pairs(operands)
-        yield from from_stated(operands)
         for column in self._columns:
             yield from from_column(column, operands)
+        yield from from_pairs(operands)
+        yield from from_stated(operands)
         for fate in fates:
             first = fate.figure.readings[0][0] if fate.figure.readings else None
             if first and first.percent and fate.state in ("grounded", "derived"):

@@ -64,7 +64,7 @@ class Figure:
         readings: Alternatives, the likeliest first. Each is the quantities that the figure
             would be: `5,20` is 5.20, or 5 and 20.
         periods: Alternatives of a date: `05/06/24` is the fifth of June or the sixth of May.
-        bound: `over`, `under` or `about` if the words before it say so, else empty.
+        bound: `over`, `under`, `about` or `of many` (the top 3) if the words before it say so.
         sign: `-` or `+` if one is printed, else empty.
         word: True if it is spelled in letters.
     """

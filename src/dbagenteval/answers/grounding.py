@@ -159,7 +159,7 @@ def _in_rows(
         ratio = cells.ratio(reading)
         if ratio is not None:
             return Fate(figure=figure, state="grounded", basis="rows", cells=(ratio,))
-    if size is None and figure.bound:
+    if size is None and figure.bound not in ("", "of many"):
         return _as_bound(figure, reading, cells)
     if size is None:
         return None
@@ -224,6 +224,9 @@ def _elsewhere(figure: Figure, reading: Reading, grounds: Grounds) -> Fate:
         for rows in grounds.results:
             if low <= len(rows) <= high:
                 return _weak(figure, "row_count", "")
+            if figure.bound == "of many" and 0 < reading.value <= len(rows):
+                note = f"{figure.shown!r} is taken for some of the {len(rows)} rows"
+                return _weak(figure, "row_count", note)
     if "question" in sources and within(grounds.asked, low, high) is not None:
         note = f"{figure.shown!r} comes from the question" if figure.kind == "quantity" else ""
         return _weak(figure, "question", note)

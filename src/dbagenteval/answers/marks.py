@@ -24,6 +24,9 @@ _MARKER = re.compile(
     r"^([ \t>]{0,40})(?:[*_]{0,2})(\d{1,9})\\?[.)](?:[*_]{0,2})(?=[ \t\u00a0])", re.MULTILINE
 )
 _INLINE_MARKER = re.compile(r"(?<![\w(.,])\(?(\d{1,2})\)(?=\s)")
+_STEP = re.compile(
+    r"\b(?:step|schritt|étape|paso|passo|stap)\s(\d{1,2})(?!\w|[.,]\d)", re.IGNORECASE
+)
 _RANK_HEADER = re.compile(
     r"^\s*\|\s*(?:#|rank|no\.?|nr\.?|pos(?:ition)?\.?|rang|platz)\s*\|", re.IGNORECASE
 )
@@ -74,7 +77,7 @@ def find_markers(text: str) -> Iterator[Figure]:
 
     A list counts 1, 2, … and has two items at least; a second one starts again at 1.
     """
-    for pattern, group in ((_MARKER, 2), (_INLINE_MARKER, 1)):
+    for pattern, group in ((_MARKER, 2), (_INLINE_MARKER, 1), (_STEP, 1)):
         run: list[re.Match[str]] = []
         for match in (*pattern.finditer(text), None):
             if match and int(match[group]) == len(run) + 1:

@@ -14,8 +14,10 @@ FOLDER = Path(dbagenteval.store.__file__).parent
 def test_statements_and_files_agree() -> None:
     """A name in the code has a file, and a file has a name in the code or in the order."""
     code = "".join(path.read_text() for path in FOLDER.glob("*.py"))
-    used = set(re.findall(r'statement\(\s*"(\w+)"', code))
-    for pattern in re.findall(r'statement\(f"(\w+)\{name\}"\)', code):
+    asked = set(re.findall(r'statement\(\s*"(\w+)"', code))
+    assert asked <= statements.names()
+    used = set(re.findall(r'"(\w+)"', code)) & statements.names()
+    for pattern in re.findall(r'statement\(\s*f"(\w+)\{name\}"\)', code):
         used |= {name for name in statements.names() if name.startswith(pattern)}
     assert used | set(statements.creation_order()) == statements.names()
 

@@ -92,6 +92,8 @@ _FILE = click.Path(path_type=Path)
     metavar="SECONDS",
     help="How long exports under way may take after SIGTERM.",
 )
+@click.option("--keep", metavar="AGE", help="Remove traces that ended longer ago: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", help="Remove the oldest above this: 20GB, 500MB.")
 @click.option("--log-level", default="WARNING", show_default=True, help="For stderr.")
 def command(store_dir: str, log_level: str, **options: Any) -> int:
     """Receive OTLP traces and logs into a store.
@@ -107,8 +109,9 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
     tokens = Tokens(options["token_file"])
     config = _config(options, tokens)
+    store_command = _store_command(options["keep"], options["max_size"])
     check_addresses(config)
-    owner = StoreOwner(store_dir, [sys.executable, "-m", "dbagenteval.rpc.store_process"])
+    owner = StoreOwner(store_dir, store_command)
     proxy = EvaluationProxy(lambda: owner.service, tokens)
     config = dataclasses.replace(config, services=((proxy, SERVICE),))
     try:
@@ -116,6 +119,17 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     finally:
         owner.close()
     return 0
+
+
+def _store_command(keep: str | None, max_size: str | None) -> list[str]:
+    from dbagenteval.cli.amounts import parse_age_s, parse_size
+
+    found = [sys.executable, "-m", "dbagenteval.rpc.store_process"]
+    if keep is not None:
+        found += ["--keep-s", str(parse_age_s(keep))]
+    if max_size is not None:
+        found += ["--max-bytes", str(parse_size(max_size))]
+    return found
 
 
 def _config(options: dict[str, Any], tokens: Tokens) -> ReceiverConfig:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from dbagenteval.errors import UserError
+
 if TYPE_CHECKING:
-    from dbagenteval.store import StoreStats
+    from dbagenteval.store import Store, StoreStats
 
 __all__ = ["command"]
 
@@ -38,6 +42,80 @@ def stats(store_dir: str, as_json: bool) -> int:
     else:
         click.echo(_text(found))
     return 0
+
+
+@command.command("check", epilog="Exit codes: 0 all in order, 1 faults, 2 could not run.")
+@_store_option
+def check(store_dir: str) -> int:
+    """Check that what is stored fits together, and name what was set aside."""
+    from dbagenteval.store import Store
+
+    with Store.open(store_dir, write=False) as store:
+        report = store.check()
+    for fault in report.faults:
+        click.echo(f"fault: {fault}")
+    for name in report.set_aside:
+        click.echo(f"set aside: {name}")
+    if not report.faults:
+        click.echo("all in order")
+    return 1 if report.faults or report.set_aside else 0
+
+
+@command.command("compact", epilog="Exit codes: 0 done, 2 could not run.")
+@_store_option
+@click.option("--keep", metavar="AGE", help="First remove traces older than this: 30d, 12h.")
+@click.option("--max-size", metavar="SIZE", help="First remove the oldest above this: 20GB, 500MB.")
+def compact(store_dir: str, keep: str | None, max_size: str | None) -> int:
+    """Write the database anew: smaller, and faster to search. Stop `serve` before."""
+    from dbagenteval.cli.amounts import parse_age_s, parse_size
+    from dbagenteval.store import Store
+
+    age_s = None if keep is None else parse_age_s(keep)
+    max_bytes = None if max_size is None else parse_size(max_size)
+    if age_s is not None or max_bytes is not None:
+        with Store.open(store_dir, write=True) as store:
+            before_ns = None if age_s is None else time.time_ns() - int(age_s * 1e9)
+            store.prune(before_ns=before_ns, max_bytes=max_bytes)
+    Store.compact(store_dir)
+    with Store.open(store_dir, write=False) as store:
+        click.echo(_text(store.stats()))
+    return 0
+
+
+@command.command("export", epilog="Exit codes: 0 done, 2 could not run.")
+@_store_option
+@click.option("--parquet", metavar="DIR", help="Parquet files by day and service, in a new folder.")
+@click.option(
+    "--otlp", metavar="FILE", help="OTLP requests, each behind its length; `ingest` reads it."
+)
+def export(store_dir: str, parquet: str | None, otlp: str | None) -> int:
+    """Write everything that is stored to files."""
+    from dbagenteval.store import Store
+
+    if parquet is None and otlp is None:
+        raise UserError("nothing to write", hint="use --parquet DIR or --otlp FILE")
+    with Store.open(store_dir, write=False) as store:
+        if parquet is not None:
+            store.export_parquet(parquet)
+            click.echo(f"wrote {parquet}")
+        if otlp is not None:
+            _write_otlp(store, Path(otlp))
+            click.echo(f"wrote {otlp}")
+    return 0
+
+
+def _write_otlp(store: Store, path: Path) -> None:
+    """Write to a temporary file first, so that a crash leaves no half file."""
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            for _, request in store.requests():
+                body = request.SerializeToString()
+                file.write(len(body).to_bytes(4, "big") + body)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise UserError(f"{path}: can't be written: {error.strerror}") from error
 
 
 def _text(found: StoreStats) -> str:

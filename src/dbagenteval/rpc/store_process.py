@@ -5,10 +5,14 @@ Run by `dbagenteval serve` with the store's directory and the descriptor of its 
 
 from __future__ import annotations
 
+import argparse
+import logging
 import os
 import secrets
 import signal
 import sys
+import threading
+import time
 
 from dbagenteval.errors import StoreError
 from dbagenteval.rpc.service import start_service
@@ -16,18 +20,21 @@ from dbagenteval.store import PipeFeed, Store
 
 __all__ = ["main"]
 
+_log = logging.getLogger(__name__)
+
 _STOP_GRACE_S = 2.0
+_RETENTION_INTERVAL_S = 600.0
 
 
 def main(arguments: list[str]) -> int:
     """Store until the owner closes the feed; the lock's descriptor is only held open."""
-    directory = arguments[0]
+    options = _parse(arguments)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     reports = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write to the pipe
     feed = PipeFeed(sys.stdin.buffer, reports, 0)
     try:
-        store = Store.adopt(directory)
+        store = Store.adopt(options.directory)
     except StoreError as error:
         feed.report(error=str(error), kind=type(error).__name__, hint=error.hint)
         return 2
@@ -35,6 +42,8 @@ def main(arguments: list[str]) -> int:
     token = secrets.token_urlsafe(32)
     server, port = start_service(store, token)
     feed.report(position=store.position, address=f"127.0.0.1:{port}", token=token)
+    if options.keep_s or options.max_bytes:
+        _start_retention(store, options.keep_s, options.max_bytes)
     try:
         store.follow(feed)
     except StoreError as error:
@@ -43,6 +52,30 @@ def main(arguments: list[str]) -> int:
     server.stop(_STOP_GRACE_S).wait()
     store.close()
     return 0
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="store_process")
+    parser.add_argument("--keep-s", type=float)
+    parser.add_argument("--max-bytes", type=int)
+    parser.add_argument("directory")
+    parser.add_argument("lock_descriptor", type=int)
+    return parser.parse_args(arguments)
+
+
+def _start_retention(store: Store, keep_s: float | None, max_bytes: int | None) -> None:
+    """Remove what is too old or too much, from time to time."""
+
+    def work() -> None:
+        while True:
+            before_ns = None if keep_s is None else time.time_ns() - int(keep_s * 1e9)
+            try:
+                store.prune(before_ns=before_ns, max_bytes=max_bytes)
+            except StoreError as error:
+                _log.warning("store.not_pruned error=%s", error)
+            time.sleep(_RETENTION_INTERVAL_S)
+
+    threading.Thread(target=work, name="retention", daemon=True).start()
 
 
 if __name__ == "__main__":

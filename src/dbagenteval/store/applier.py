@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import duckdb
@@ -74,6 +75,11 @@ class Applier:
             self.last_commit_s = time.monotonic() - started
             self.added += applied
             return applied
+
+    def care(self, work: Callable[[], None]) -> None:
+        """Run work on the database while nothing is stored."""
+        with self._writing:
+            work()
 
     def replay(self, limit: int) -> None:
         """Store what the journal holds before `limit`."""

@@ -10,7 +10,7 @@ from dbagenteval.errors import StoreError, StoreTooNew
 from dbagenteval.store.layout import FORMAT_VERSION, Layout
 from dbagenteval.store.statements import creation_order, statement
 
-__all__ = ["open_database", "read_meta", "write_meta"]
+__all__ = ["make_schema", "open_database", "read_meta", "write_meta"]
 
 _ROW_GROUP_SIZE = 8192
 """Small row groups: one trace of millions is read from few of them."""
@@ -26,13 +26,19 @@ _FORMAT_KEY = "format"
 
 
 def open_database(
-    layout: Layout, *, write: bool, memory_limit: str = "192MB", threads: int = 2
+    layout: Layout,
+    *,
+    write: bool,
+    with_schema: bool = True,
+    memory_limit: str = "192MB",
+    threads: int = 2,
 ) -> duckdb.DuckDBPyConnection:
     """Open the file of a store, and make its tables when they are missing.
 
     Args:
         layout: The store.
         write: False opens the file for reading only.
+        with_schema: False leaves a new file empty, and unchecked.
         memory_limit: How much DuckDB may hold in memory before it spills to disk.
         threads: How many threads a statement may use.
 
@@ -50,8 +56,10 @@ def open_database(
     )
     try:
         _attach(connection, layout.database, write=write)
+        if not with_schema:
+            return connection
         if write:
-            _make_schema(connection)
+            make_schema(connection)
             layout.database.chmod(0o600)
         found = read_meta(connection, _FORMAT_KEY)
     except duckdb.Error as error:
@@ -74,10 +82,16 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool) -
     connection.execute("USE store")
 
 
-def _make_schema(connection: duckdb.DuckDBPyConnection) -> None:
+def make_schema(connection: duckdb.DuckDBPyConnection, *, with_meta: bool = True) -> None:
+    """Make the tables that are missing.
+
+    Args:
+        connection: To the file.
+        with_meta: Note the format version if none is noted.
+    """
     for name in creation_order():
         connection.execute(statement(name))
-    if read_meta(connection, _FORMAT_KEY) is None:
+    if with_meta and read_meta(connection, _FORMAT_KEY) is None:
         write_meta(connection, _FORMAT_KEY, FORMAT_VERSION)
 
 

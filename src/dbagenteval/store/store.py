@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,14 @@ import duckdb
 from dbagenteval.errors import StoreError
 from dbagenteval.otlp.values import OtelTrace
 from dbagenteval.store.applier import BATCH_BYTES, BATCH_RECORDS, Applier, Feed
+from dbagenteval.store.care import (
+    CheckReport,
+    check_database,
+    compact_database,
+    export_parquet,
+    prune,
+    shrink,
+)
 from dbagenteval.store.database import open_database, read_meta
 from dbagenteval.store.journal import Journal, segments
 from dbagenteval.store.layout import Layout
@@ -313,14 +322,65 @@ class Store:
             since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
         )
 
-    def stats(self) -> StoreStats:
-        """Count what is stored."""
+    # Care
+
+    def check(self) -> CheckReport:
+        """Check that everything stored fits together."""
+        with self._cursor() as cursor:
+            return check_database(cursor, self._layout)
+
+    def export_parquet(self, directory: str | Path) -> None:
+        """Write all tables as Parquet files; see `care.export_parquet`."""
+        with self._cursor() as cursor:
+            export_parquet(cursor, Path(directory))
+
+    def prune(self, *, before_ns: int | None = None, max_bytes: int | None = None) -> None:
+        """Remove traces that ended before a time, then the oldest while it is over a size.
+
+        Raises:
+            StoreError: The database can't be written.
+        """
+        self._writing().care(lambda: self._prune(before_ns, max_bytes))
+
+    def _prune(self, before_ns: int | None, max_bytes: int | None) -> None:
+        try:
+            with self._cursor() as cursor:
+                if before_ns is not None:
+                    prune(cursor, before_ns)
+                if max_bytes is not None:
+                    shrink(cursor, max_bytes)
+        except duckdb.Error as error:
+            raise self._unwritable(error) from error
+
+    @classmethod
+    def compact(cls, directory: str | Path) -> None:
+        """Write the database of a store anew, smaller and in order of time.
+
+        Raises:
+            StoreLocked: Another process owns the store.
+            StoreError: It can't be read or written.
+        """
+        cls.open(directory, write=True).close()  # stores what the journal holds
+        layout = Layout(Path(directory))
+        lock = StoreLock(layout, shared=False)
+        try:
+            compact_database(layout)
+        finally:
+            lock.release()
+
+    @contextmanager
+    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
         cursor = self._connection.cursor()
         try:
             cursor.execute("USE store")
-            (row,) = cursor.execute(statement("stats")).fetchall()
+            yield cursor
         finally:
             cursor.close()
+
+    def stats(self) -> StoreStats:
+        """Count what is stored."""
+        with self._cursor() as cursor:
+            (row,) = cursor.execute(statement("stats")).fetchall()
         files = [self._layout.database, self._layout.database.with_suffix(".duckdb.wal")]
         files += [path for _, path in segments(self._layout.journal)]
         return StoreStats(

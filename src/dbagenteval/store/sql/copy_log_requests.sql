@@ -1,0 +1,1 @@
+INSERT INTO store.log_requests SELECT * FROM old.log_requests;

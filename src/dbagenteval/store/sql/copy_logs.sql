@@ -1,0 +1,1 @@
+INSERT INTO store.logs SELECT * FROM old.logs ORDER BY at_ns;

@@ -1,0 +1,1 @@
+INSERT INTO store.meta SELECT * FROM old.meta;

@@ -1,0 +1,1 @@
+INSERT INTO store.resources SELECT * FROM old.resources;

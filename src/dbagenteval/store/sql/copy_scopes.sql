@@ -1,0 +1,1 @@
+INSERT INTO store.scopes SELECT * FROM old.scopes;

@@ -1,0 +1,1 @@
+INSERT INTO store.spans SELECT * FROM old.spans ORDER BY start_ns;

@@ -1,0 +1,1 @@
+DELETE FROM trace_index WHERE trace_id IN (SELECT trace_id FROM old_traces);

@@ -1,0 +1,1 @@
+COPY resources TO '{directory}/resources.parquet' (FORMAT parquet, COMPRESSION zstd);

@@ -1,0 +1,1 @@
+COPY scopes TO '{directory}/scopes.parquet' (FORMAT parquet, COMPRESSION zstd);

@@ -11,7 +11,7 @@ from dbagenteval.errors import TargetError, quoted
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Engine
 
-__all__ = ["Executor", "executor_for"]
+__all__ = ["Executor", "distinct_names", "executor_for", "read_only_engine"]
 
 Executor = Callable[[str], list[dict[str, Any]]]
 """Takes SQL text, gives its rows as dicts (column name to value)."""
@@ -36,20 +36,25 @@ def executor_for(url: str) -> Executor:
     Raises:
         TargetError: Not a URL, an unknown or missing driver, or the database can't be opened.
     """
-    engine = _open(url)
+    engine = read_only_engine(url)
 
     def execute(sql: str) -> list[dict[str, Any]]:
         with engine.connect() as connection:
             result = connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
             if not result.returns_rows:
                 raise ValueError("the statement returns no rows; a SELECT is needed")
-            names = _distinct(result.keys())
+            names = distinct_names(result.keys())
             return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
     return execute
 
 
-def _open(text: str) -> Engine:
+def read_only_engine(text: str) -> Engine:
+    """Open a database for reading only.
+
+    Raises:
+        TargetError: As `executor_for`.
+    """
     from sqlalchemy import create_engine  # noqa: PLC0415 loaded late: most runs need no database
     from sqlalchemy.engine import make_url  # noqa: PLC0415
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError  # noqa: PLC0415
@@ -107,7 +112,8 @@ def _options(url: URL) -> dict[str, Any]:
     return {}
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """Tell columns that share a name apart: `name`, `name_2` and so on."""
     given = [str(name) for name in names]
     taken = set(given)
     distinct: list[str] = []

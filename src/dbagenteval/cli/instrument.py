@@ -95,7 +95,7 @@ def _require(environment: Environment, interpreter: str) -> None:
     if not environment.hook or "opentelemetry-distro" not in environment.installed:
         raise UserError(
             f"{interpreter} has no OpenTelemetry auto-instrumentation",
-            hint=f"{interpreter} -m pip install opentelemetry-distro opentelemetry-exporter-otlp dbagenteval",
+            hint=f"{interpreter} -m pip install dbagenteval",  # it brings what is needed
         )
 
 

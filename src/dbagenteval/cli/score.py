@@ -23,6 +23,12 @@ __all__ = ["command"]
 @in_range
 @click.option("--execute", metavar="FILE:FUNCTION", help="Executor for reference SQL.")
 @click.option("--database", metavar="URL", help="Database to run reference SQL on.")
+@click.option(
+    "--replay-sql",
+    "replay_sql",
+    is_flag=True,
+    help="Run SQL that only reads again on --database where its rows were not captured.",
+)
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
 @click.option("--judge", metavar="FILE:FUNCTION", help="Judge function.")
 @click.option("--dialect", help="Dialect of the SQL for rules that name none.")
@@ -44,6 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
     json_path: str | None,
     md_path: str | None,
     *,
+    replay_sql: bool,
     allow_unmatched: bool,
     allow_missing: bool,
     allow_skipped: bool,
@@ -53,10 +60,12 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
     A trace belongs to the case with its case id, else to the case that asks its question.
     """
     from dbagenteval.cases import load_cases
+    from dbagenteval.cli.replaying import replay_of
     from dbagenteval.cli.scoring import Scoring
     from dbagenteval.cli.targets import load_executor, load_judge, load_rules
     from dbagenteval.suite.gate import Gate
     from dbagenteval.suite.match import Matcher
+    from dbagenteval.suite.replay import mark_replayed
     from dbagenteval.suite.stored import ReferenceCache, score_traces
     from dbagenteval.traces import assemble
 
@@ -72,18 +81,24 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
             "some cases have `reference_sql`; pass --database URL or --execute module:function "
             "to run it"
         )
+    replay = replay_of(database, dialect) if replay_sql else None
     gate = Gate(
         allow_unmatched=allow_unmatched,
         allow_missing=allow_missing,
         allow_skipped=allow_skipped,
     )
     with Scoring(json_path, md_path) as scoring, read_store(store_dir) as store:
+        traces = assemble(store.otel_traces(since_ns=since_ns, service=service))
         scored = score_traces(
-            assemble(store.otel_traces(since_ns=since_ns, service=service)),
+            traces if replay is None else replay.traces(traces),
             matcher,
             rules=checks,
             judge=judge_function,
             execute=None if executor is None else ReferenceCache(executor),
         )
+        if replay is not None:
+            scored = ((match, mark_replayed(card)) for match, card in scored)
         score = scoring.show(scored, matcher, gate)
+        if replay is not None:
+            click.echo(f"replayed: rows of {replay.replayed} executions, refused {replay.refused}")
     return EXIT_NOT_PASSED if score.problems(gate) else EXIT_OK

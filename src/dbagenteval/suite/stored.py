@@ -79,7 +79,7 @@ def _facts(trace: Trace, match: Match) -> dict[str, Any]:
     """Give what identifies the card: where the trace came from and what judged it."""
     facts = {
         key: trace.meta[key]
-        for key in ("trace_ids", "session_id", "service", "start_ns", "end_ns", "not_observed")
+        for key in ("trace_ids", "session_id", "service", "start_ns", "end_ns", "not_observed", "replayed")
         if trace.meta.get(key)
     }
     facts["evaluator_version"] = dbagenteval.__version__

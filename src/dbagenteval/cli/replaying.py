@@ -1,0 +1,34 @@
+"""What `--replay-sql` needs: a database, and limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dbagenteval.errors import UserError
+
+if TYPE_CHECKING:
+    from dbagenteval.suite.replay import Replay
+
+__all__ = ["replay_of"]
+
+# sqlglot's names of the databases that a URL may name.
+_DIALECTS = {"postgres": "postgres", "sqlite": "sqlite", "duckdb": "duckdb", "mysql": "mysql"}
+
+
+def replay_of(database: str | None, dialect: str | None) -> Replay:
+    """Make the replay for the URL of `--database`.
+
+    Raises:
+        UserError: There is none; a function of the user has no limits that we could set.
+        TargetError: It can't be opened.
+    """
+    from dbagenteval.suite.replay import Replay
+    from dbagenteval.suite.replay_session import ReplayLimits, limited_executor_for
+
+    if database is None:
+        raise UserError(
+            "--replay-sql needs --database URL",
+            hint="the SQL of an agent is run in a session with limits, which --execute has not",
+        )
+    named = next((name for start, name in _DIALECTS.items() if database.startswith(start)), None)
+    return Replay(limited_executor_for(database, ReplayLimits()), dialect=dialect or named)

@@ -83,6 +83,7 @@ def prune(connection: duckdb.DuckDBPyConnection, before_ns: int) -> None:
 
 def shrink(connection: duckdb.DuckDBPyConnection, max_bytes: int) -> None:
     """Remove the oldest traces until the database needs at most so many bytes."""
+    connection.execute(statement("checkpoint"))  # what is only in the log isn't counted
     for _ in range(_MAX_SHRINK_ROUNDS):
         if _number(connection, "used_bytes") <= max_bytes:
             return

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.checks.chat_server import ChatServer
 
 from dbagenteval import Trace, evaluate
 from dbagenteval.checks.model_judge import ModelJudge, Price
 from dbagenteval.cli import main
 from dbagenteval.cli.targets import load_judge
 from dbagenteval.errors import TargetError, UserError
+from tests.checks.chat_server import ChatServer
 
 TRACE = Trace.simple("How many?", sql="SELECT 3 AS n", rows=[{"n": 3}], answer="There are 3.")
 

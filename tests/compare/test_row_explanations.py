@@ -62,6 +62,7 @@ GUESSES = [
     ("another aggregate: avg_t in place of sum_t",
      [{"c": "x", "sum_t": 10}, {"c": "y", "sum_t": 20}], [{"c": "x", "avg_t": 5}, {"c": "y", "avg_t": 7}]),
     ("100 times the expected value: percent against ratio", rows(0.12, 0.5), rows(12, 50)),
+    ("100 times the expected value", rows(0.336, 71.25), rows(33.6, 7125)),
     ("divided by 100: percent against ratio, or cents", rows(1234), rows(12.34)),
     ("divided by 1,000: thousands", rows(5000, 7000), rows(5, 7)),
     ("3,600 times the expected value: hours against seconds", rows(2, 3), rows(7200, 10800)),

@@ -170,6 +170,15 @@ def test_tolerance_replaces_rounding():
     assert compare_rows([{"x": {"m": [1.0]}}], [{"x": {"m": [1.005]}}], relative).equal
 
 
+def test_the_edge_of_a_tolerance_belongs_to_it():
+    """A float computed to lie on the edge is within, whatever its last digit; the next is not."""
+    edge = RowOptions(tolerance={"absolute": 0.5})
+    values = [place / 7 for place in range(3_000)]
+    ours = [{"v": value} for value in values]
+    assert compare_rows(ours, [{"x": value + 0.5} for value in reversed(values)], edge).equal
+    assert not compare_rows(ours, [{"x": value + 0.501} for value in values], edge).equal
+
+
 def test_tolerance_does_not_reach_float_noise_into_integers():
     """A tolerance for float noise leaves integers exact; a coarse one is meant for them too."""
     ids = [{"account": 9007199254740993}], [{"account": 9007199254740992}]

@@ -83,7 +83,19 @@ class Difference:
         pairs = self.keys_of_cells()
         if not all(is_number(ours) and is_number(theirs) for ours, theirs in pairs):
             return None
-        return [(as_float(ours), as_float(theirs)) for ours, theirs in pairs]
+        cells = [
+            (self.keys.expected.columns[i][one], self.keys.actual.columns[j][other])
+            for one, other, differing in self.neighbours
+            for i, j in differing
+        ]
+        return [
+            (_unrounded(left, ours), _unrounded(right, theirs))
+            for (left, right), (ours, theirs) in zip(cells, pairs, strict=True)
+        ]
+
+
+def _unrounded(cell: Any, key: Any) -> float:
+    return as_float(cell if is_number(cell) else key)
 
 
 def is_number(value: object) -> bool:

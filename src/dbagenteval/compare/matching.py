@@ -15,8 +15,8 @@ Row = tuple[Hashable, ...]
 
 _GRID_MAX = 400
 """Buckets up to this many rows a side are matched exhaustively."""
-_NEAR_MAX = 200
-"""Close rows looked at for each row of a larger bucket."""
+_NEAR_MAX = 400_000
+"""Pairs of rows looked at in a larger bucket."""
 _NUMBER_MAX = 1e300
 
 
@@ -144,18 +144,20 @@ def _within_reach(
         (float(cell), row) for row in theirs if _is_number(cell := right[row][telling])
     )
     values = [value for value, _ in numbered]
+    # With one such column, pairing in sorted order has shown already that some rows stay over.
+    most = 8 if len(fuzzy) == 1 else max(8, _NEAR_MAX // len(ours))
     found: dict[int, list[int]] = {}
     for one in ours:
         cell = left[one][telling]
         if not _is_number(cell):
-            found[one] = [row for row in theirs[:_NEAR_MAX] if close(one, row)]
+            found[one] = [row for row in theirs[:most] if close(one, row)]
             continue
         value = float(cell)
         start = bisect_left(values, value - reach(value))
         end = bisect_right(values, value + reach(value))
-        if end - start > _NEAR_MAX:
-            start = max(start, bisect_left(values, value) - _NEAR_MAX // 2)
-        near = [row for _, row in numbered[start : min(end, start + _NEAR_MAX)]]
+        if end - start > most:
+            start = max(start, bisect_left(values, value) - most // 2)
+        near = [row for _, row in numbered[start : min(end, start + most)]]
         found[one] = [row for row in near if close(one, row)]
     return found
 

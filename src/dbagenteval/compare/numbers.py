@@ -44,6 +44,7 @@ _FAST_FLOATS = 2.0**36
 _NOISE = Decimal("1e-9")
 _FLOAT_DIGITS = Decimal("1e-14")
 _INTEGER_TOLERANCE = 1e-6
+_EDGE = Decimal("1e-15")
 _PLAIN_NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,6})?", re.ASCII
 )
@@ -189,7 +190,12 @@ class Tolerance:
         allowed = max(
             Decimal(repr(self.absolute)), _WIDE.multiply(Decimal(repr(relative)), largest)
         )
-        return bool(_WIDE.abs(_WIDE.subtract(Decimal(left), Decimal(right))) <= allowed)
+        difference = _WIDE.abs(_WIDE.subtract(Decimal(left), Decimal(right)))
+        if _is_whole(left) and _is_whole(right):
+            return bool(difference <= allowed)
+        # A float that was computed may lie beyond the edge by its last digit.
+        slack = _WIDE.multiply(_EDGE, max(largest, allowed))
+        return bool(difference <= _WIDE.add(allowed, slack if allowed else Decimal(0)))
 
 
 def _is_extreme(number: Number) -> bool:

@@ -41,6 +41,7 @@ class _CommandsOnDemand(click.Group):
         "ingest": "dbagenteval.cli.ingest",
         "traces": "dbagenteval.cli.traces",
         "store": "dbagenteval.cli.store",
+        "conformance": "dbagenteval.cli.conformance",
         "score": "dbagenteval.cli.score",
         "demo": "dbagenteval.cli.demo",
         "instrument": "dbagenteval.cli.instrument",

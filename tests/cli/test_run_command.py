@@ -135,6 +135,27 @@ def test_a_judge_and_rules_are_run(run: Run) -> None:
     assert case["meta"]["sql"] == ["SELECT 2 AS n"]
 
 
+def test_results_are_printed_while_the_run_goes_on(tmp_path: Path) -> None:
+    """In case order: the second case waits until the test has read the line of the first."""
+    (tmp_path / "agents.py").write_text(
+        "import pathlib, time\n"
+        "def agent(question):\n"
+        "    while question == 'q2' and not pathlib.Path('go').exists(): time.sleep(0.01)\n"
+        "    return 'x'\n"
+    )
+    (tmp_path / "cases.yaml").write_text("".join(f"- question: q{n}\n" for n in range(1, 4)))
+    running = subprocess.Popen(
+        [sys.executable, "-m", "dbagenteval", "run", "cases.yaml", "--agent", "agents:agent"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout.readline() == "PASS  q1\n"
+    (tmp_path / "go").touch()
+    rest, _ = running.communicate(timeout=30)
+    assert rest == "PASS  q2\nPASS  q3\n\n3 of 3 passed (100%), 0 failed, 0 errors\n"
+
+
 def names() -> list[str]:
     """List the files of the current folder."""
     return sorted(path.name for path in Path.cwd().iterdir() if path.name != "__pycache__")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dbagenteval.cli.abbreviations import CommandWithAbbreviations
+from dbagenteval.cli.agents import service_options
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
     from dbagenteval.cases import Case
     from dbagenteval.checks import Judge
+    from dbagenteval.cli.results import ResultPrinter
     from dbagenteval.scorecard import SuiteResult
+    from dbagenteval.suite.agents import Agent
 
 __all__ = ["command"]
 
@@ -32,7 +34,13 @@ _NEEDS_EXECUTOR = (
     epilog="Exit codes: 0 everything passed, 1 something did not pass, 2 could not run.",
 )
 @click.argument("cases_file", metavar="CASES")
-@click.option("--agent", required=True, metavar="FILE:FUNCTION", help="Your agent function.")
+@click.option(
+    "--agent",
+    required=True,
+    metavar="FILE:FUNCTION|URL",
+    help="Your agent: a function, or a service at http://HOST/PATH.",
+)
+@service_options
 @click.option("--execute", metavar="FILE:FUNCTION", help="Your executor, for reference_sql.")
 @click.option("--database", metavar="URL", help="Database to run reference_sql on.")
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
@@ -53,16 +61,19 @@ _NEEDS_EXECUTOR = (
 @click.option("--quiet", is_flag=True, help="Print only what did not pass, and the totals.")
 def command(cases_file: str, **options: Any) -> int:
     """Ask the agent the question of every case and print the results."""
+    from dbagenteval.cli.agents import opened_agent
     from dbagenteval.cli.datasets import choose_cases, read_cases
+    from dbagenteval.cli.results import ResultPrinter
     from dbagenteval.cli.shield import shielded_stdout
 
     cases = choose_cases(read_cases(cases_file), options["tags"], options["expression"])
     if options["dialect"]:
         cases = [replace(case, dialect=case.dialect or options["dialect"]) for case in cases]
     _check_numbers(options)
-    with shielded_stdout() as out:
-        result = _run(cases, options)
-        _print(result, out, quiet=options["quiet"])
+    with shielded_stdout() as out, opened_agent(cases, options) as agent:
+        printer = ResultPrinter(cases, out, quiet=options["quiet"])
+        result = _run(cases, agent, options, printer)
+        printer.finish(result)
         _save(result, options)
     if any(card.meta.get("timed_out") for card in result.cards):
         click.get_current_context().obj["agent_hangs"] = True
@@ -79,12 +90,13 @@ def _check_numbers(options: dict[str, Any]) -> None:
         raise UserError("--timeout must be above 0")
 
 
-def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
+def _run(
+    cases: list[Case], agent: Agent, options: dict[str, Any], printer: ResultPrinter
+) -> SuiteResult:
     from dbagenteval.cli.progress import progress_of
-    from dbagenteval.cli.targets import load_agent, load_executor, load_rules
+    from dbagenteval.cli.targets import load_executor, load_rules
     from dbagenteval.suite import run_suite
 
-    agent = load_agent(options["agent"])
     rules = load_rules(options["rules"]) if options["rules"] else []
     judge = _load_judge(options)
     execute = load_executor(options["execute"], options["database"])
@@ -100,7 +112,8 @@ def _run(cases: list[Case], options: dict[str, Any]) -> SuiteResult:
             rules=rules,
             judge=judge,
             execute=execute,
-            on_card=on_card,
+            # A bar and lines on one terminal would overwrite each other.
+            on_card=on_card or printer.add,
             **{
                 name: options[name]
                 for name in ("concurrency", "timeout", "retries", "repeat", "fail_fast")
@@ -134,17 +147,6 @@ def _check_paths(*paths: str | None) -> None:
         check_writable(path)
     if len({Path(path).resolve() for path in given}) < len(given):
         raise UserError(f"cannot write {given[0]}: --json and --md name the same file")
-
-
-def _print(result: SuiteResult, out: IO[str], *, quiet: bool) -> None:
-    from dbagenteval.report import render_card, render_totals
-
-    shown: Iterable[Any] = result.cards
-    if quiet:
-        shown = [card for card in result.cards if card.verdict != "PASS"]
-    for card in shown:
-        click.echo(render_card(card), file=out)
-    click.echo(f"\n{render_totals(result)}", file=out)
 
 
 def _save(result: SuiteResult, options: dict[str, Any]) -> None:

@@ -121,7 +121,7 @@ def _run(count: int, seed: int, mode: str, catalog: Catalog | None) -> dict[str,
     worlds = [_database(world) for world in WORLDS]
     project = _project(mode)
     generator = generated.Generator(seed)
-    seen = dict.fromkeys(("total", "allowed", "leaks", "stopped", "harmless_stopped"), 0)
+    seen = dict.fromkeys(("total", "allowed", "stopped", "sampled", "leaks"), 0)
     while seen["total"] < count:
         sql = generator.query()
         first = _answer(worlds[0], sql)
@@ -129,19 +129,17 @@ def _run(count: int, seed: int, mode: str, catalog: Catalog | None) -> dict[str,
             continue  # not a valid query: nothing it could read
         seen["total"] += 1
         decision = decide(Request(sql=sql), project, catalog)
-        plain = [first, *(_answer(world, sql) for world in worlds[1:])]
-        differs = plain[1:] != plain[:-1]
         if decision.outcome == "allow":
             seen["allowed"] += 1
             assert decision.sql is not None
-            masked = decision.sql != sql
-            answers = [_answer(world, decision.sql) for world in worlds] if masked else plain
+            answers = [first] if decision.sql == sql else []
+            answers += [_answer(world, decision.sql) for world in worlds[len(answers) :]]
             assert answers[0] == answers[1] == answers[2], (sql, decision.sql, answers)
-        elif differs:
-            seen["stopped"] += 1
-        else:
-            seen["harmless_stopped"] += 1
-        seen["leaks"] += differs
+            continue
+        seen["stopped"] += 1
+        if seen["stopped"] % 4 == 0:  # a sample shows that there were leaks to stop
+            seen["sampled"] += 1
+            seen["leaks"] += any(_answer(world, sql) != first for world in worlds[1:])
     return seen
 
 
@@ -151,9 +149,9 @@ CONFIGURATIONS = [("block", CATALOG), ("block", None), ("mask", CATALOG)]
 @pytest.mark.parametrize(("mode", "catalog"), CONFIGURATIONS, ids=["catalog", "no_catalog", "mask"])
 def test_nothing_allowed_depends_on_protected_data(mode: str, catalog: Catalog | None) -> None:
     """With other protected data, an allowed query gives the same rows; leaks were generated."""
-    seen = _run(400, 7, mode, catalog)
-    assert seen["leaks"] > 100
-    assert seen["allowed"] > 60
+    seen = _run(150, 7, mode, catalog)
+    assert seen["leaks"] > seen["sampled"] / 3
+    assert seen["allowed"] > 25
 
 
 @pytest.mark.slow
@@ -162,5 +160,5 @@ def test_nothing_allowed_depends_on_protected_data_long(mode: str, catalog: Cata
     """The same with 20,000 queries."""
     seen = _run(20_000, 2024, mode, catalog)
     print(mode, catalog is not None, seen)  # noqa: T201 the figures are wanted with -s
-    assert seen["leaks"] > 5_000
+    assert seen["leaks"] > seen["sampled"] / 3
     assert seen["allowed"] > 3_000

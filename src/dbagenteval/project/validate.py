@@ -11,6 +11,7 @@ from dbagenteval.project.catalog import Catalog
 from dbagenteval.project.catalogcheck import check_catalog
 from dbagenteval.project.crosscheck import check_bundles, check_policy, check_spelling
 from dbagenteval.project.crossnames import check_models, check_prose, check_rules
+from dbagenteval.project.crosstests import check_tests
 from dbagenteval.project.load import load_project
 from dbagenteval.project.model import Project
 from dbagenteval.project.problems import ERROR_LEVEL, Problem
@@ -43,7 +44,7 @@ def validate_project(
 
 def find_problems(project: Project, catalogs: Mapping[str, Catalog] | None = None) -> list[Problem]:
     """Check a project that was read; see `validate_project`."""
-    _, test_problems = load_tests(project)
+    tests, test_problems = load_tests(project)
     found = [
         *project.problems,
         *check_bundles(project),
@@ -54,6 +55,7 @@ def find_problems(project: Project, catalogs: Mapping[str, Catalog] | None = Non
         *check_cases(project),
         *check_prose(project),
         *test_problems,
+        *check_tests(project, tests, catalogs),
     ]
     if catalogs is not None:
         found += check_catalog(project, catalogs)

@@ -32,7 +32,9 @@ def loads(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        pass
+        # What Python writes and orjson refuses: NaN, Infinity, half of a surrogate pair.
+        if "NaN" not in text and "Infinity" not in text and "\\ud" not in text.lower():
+            return MISSING
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from dbagenteval.traces.conventions import CONVENTIONS, Convention, ToolUse
@@ -14,6 +15,34 @@ __all__ = ["Facts"]
 
 _UNREAD: Any = object()
 _SESSION_KEYS = ("session.id", "gen_ai.conversation.id", "langfuse.session.id")
+
+
+_KNOWN: dict[tuple[Any, ...], tuple[Convention, ...]] = {}
+_MAX_KNOWN = 1024
+
+
+def _conventions_of(node: Node) -> tuple[Convention, ...]:
+    """Give the conventions that a span speaks.
+
+    They follow from its keys, scope, kind, events and the start of its name, of which one
+    instrumentation makes few combinations: they are remembered.
+    """
+    span = node.span
+    key = (
+        span.scope.name,
+        span.kind,
+        span.name[:9],
+        tuple(span.attributes),
+        tuple([event.name for event in span.events]) if span.events else None,
+        tuple([(log.event_name, type(log.body)) for log in node.logs]) if node.logs else None,
+    )
+    found = _KNOWN.get(key)
+    if found is None:
+        if len(_KNOWN) >= _MAX_KNOWN:
+            _KNOWN.clear()
+        found = tuple([convention for convention in CONVENTIONS if convention.applies(node)])
+        _KNOWN[key] = found
+    return found
 
 
 class Facts:
@@ -36,11 +65,8 @@ class Facts:
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        attributes = node.span.attributes
-        self.conventions: tuple[Convention, ...] = tuple(
-            [convention for convention in CONVENTIONS if convention.applies(node)]
-        )
-        self.sql = sql_of(attributes)
+        self.conventions = _conventions_of(node)
+        self.sql = sql_of(node.span.attributes)
         self.role = self._role()
         self._question: Any = _UNREAD
         self._answer: Any = _UNREAD
@@ -139,12 +165,17 @@ class Facts:
     def text(self, field: str) -> str | None:
         """Give the first attribute under the keys that the conventions have for a field."""
         attributes = self.node.span.attributes
-        for convention in self.conventions:
-            for key in getattr(convention, field):
-                value = attributes.get(key)
-                if value not in (None, ""):
-                    return str(value)
+        for key in _keys(self.conventions, field):
+            value = attributes.get(key)
+            if value is not None and value != "":
+                return str(value)
         return None
+
+
+@lru_cache(maxsize=1024)
+def _keys(conventions: tuple[Convention, ...], field: str) -> tuple[str, ...]:
+    """Give the attribute keys of a field, best first; few combinations of conventions occur."""
+    return tuple(dict.fromkeys(key for one in conventions for key in getattr(one, field)))
 
 
 def _first(values: Any) -> Any:

@@ -25,6 +25,7 @@ class Limit:
         self._facts = facts
         self._length: int | None = None
         self._is_known = False
+        self._seen = 0
 
     @property
     def length(self) -> int | None:
@@ -35,7 +36,22 @@ class Limit:
 
     def cuts(self, text: Any) -> bool:
         """True if a text is as long as the limit allows, so that its end may be missing."""
-        return isinstance(text, str) and len(text) >= _MIN_LIMIT and len(text) == self.length
+        if not isinstance(text, str) or len(text) < _MIN_LIMIT or self._has_longer(len(text)):
+            return False
+        return len(text) == self.length
+
+    def _has_longer(self, length: int) -> bool:
+        """True if a longer value was seen: what is cut is as long as the longest."""
+        if length < self._seen:
+            return True
+        if self._is_known:
+            return False
+        for one in self._facts:
+            for value in one.node.span.attributes.values():
+                if type(value) is str and len(value) > length:
+                    self._seen = len(value)
+                    return True
+        return False
 
     @property
     def why(self) -> str:

@@ -193,7 +193,9 @@ def _unused(
 def _why(one: Facts, question: Question, checks: set[int]) -> str:
     if one is question.source:
         return "holds the question"
-    if id(one.node) in checks or any(id(above) in checks for above in one.node.ancestors):
+    if checks and (
+        id(one.node) in checks or any(id(above) in checks for above in one.node.ancestors)
+    ):
         return "checks SQL and runs none"
     if one.role == DB:
         return "a statement that belongs to no stage"

@@ -58,7 +58,8 @@ class Convention:
         name: For a person.
         pinned: The versions it was read from.
         source: Where it is described.
-        applies: True if a span uses it, decided by the span's own attributes.
+        applies: True if a span uses it, decided by its attribute keys, scope, kind, the names of
+            its events and the first nine characters of its name (the answer is remembered).
         role: What the span stands for.
         question: The question on the span of an agent, as sent.
         answer: The answer on the span of an agent, as sent.

@@ -82,6 +82,12 @@ def _is_broken(raw: Any) -> bool:
 
 def _tellers(reading: TurnReading) -> list[Facts]:
     """Give the spans that may hold the question or the answer, outermost first."""
+    if reading.tellers is None:
+        reading.tellers = _find_tellers(reading)
+    return reading.tellers
+
+
+def _find_tellers(reading: TurnReading) -> list[Facts]:
     heads = list(reading.turn.heads)
     known = {id(one) for one in heads}
     below = [

@@ -29,6 +29,7 @@ class Chain:
         self.end_ns = first.end_ns
         self.models: list[Facts] = []
         self.pending_ids: set[str] = set()
+        self.noted_ids: set[str] = set()
         self.sql: set[str] = set()
         self.is_finished = False
         self.after_key: int | None = None
@@ -81,14 +82,29 @@ class Chains:
 
     def __init__(self) -> None:
         self.open: dict[tuple[str, ...], list[Chain]] = {}
+        self.pending: dict[str, list[Chain]] = {}
 
     def of(self, instance: tuple[str, ...]) -> list[Chain]:
         """Give the open chains of a service instance, oldest first."""
         return self.open.setdefault(instance, [])
 
-    def all(self) -> list[Chain]:
-        """Give all open chains."""
-        return [chain for chains in self.open.values() for chain in chains]
+    def _waiting(self, ids: set[str], instance: tuple[str, ...]) -> Chain | None:
+        """Find the chain that waits for one of the tool calls, best in the same service."""
+        found = [
+            chain
+            for call_id in sorted(ids)
+            for chain in self.pending.get(call_id, ())
+            if call_id in chain.pending_ids
+        ]
+        found.sort(key=lambda chain: (chain.instance == instance, chain.end_ns), reverse=True)
+        return found[0] if found else None
+
+    def _note_pending(self, chain: Chain) -> None:
+        for call_id in chain.pending_ids:
+            waiting = self.pending.setdefault(call_id, [])
+            if chain not in waiting:
+                waiting.append(chain)
+                chain.noted_ids.add(call_id)
 
     def close(self, chain: Chain) -> None:
         """Forget a chain."""
@@ -97,14 +113,22 @@ class Chains:
             chains.remove(chain)
         if not chains:
             self.open.pop(chain.instance, None)
+        for call_id in chain.noted_ids:
+            waiting = self.pending.get(call_id, [])
+            if chain in waiting:
+                waiting.remove(chain)
+            if not waiting:
+                self.pending.pop(call_id, None)
 
     def take_models(self, fragment: Fragment) -> Chain:
         """Put a fragment with model calls where it goes on, or start a chain with it."""
         chain, by = self._continued(fragment)
         if chain is not None:
             chain.add(fragment, by)
+            self._note_pending(chain)
             return chain
         chain = Chain(fragment)
+        self._note_pending(chain)
         for prelude in self._prelude(fragment):
             chain.fragments.insert(0, prelude.fragments[0])
             chain.joined.append({"trace_id": prelude.fragments[0].trace_id, "by": "time"})
@@ -133,12 +157,9 @@ class Chains:
         told = {result.id for message in inputs for result in message.results if result.id}
         told |= {call.id for message in inputs for call in message.calls if call.id}
         mine = self.of(fragment.instance)
-        if told:
-            for chain in reversed(
-                mine + [c for c in self.all() if c.instance != fragment.instance]
-            ):
-                if chain.pending_ids & told:
-                    return chain, "tool call id"
+        waiting = self._waiting(told, fragment.instance) if told else None
+        if waiting is not None:
+            return waiting, "tool call id"
         by_history = self._by_history(first, mine)
         if by_history is not None:
             return by_history, "message history"
@@ -183,11 +204,10 @@ class Chains:
         """Put a fragment without model calls to the chain that it belongs to."""
         mine = self.of(fragment.instance)
         ids = fragment.call_ids()
-        if ids:
-            for chain in reversed(self.all()):
-                if chain.pending_ids & ids:
-                    chain.add(fragment, "tool call id")
-                    return chain
+        waiting = self._waiting(ids, fragment.instance) if ids else None
+        if waiting is not None:
+            waiting.add(fragment, "tool call id")
+            return waiting
         wanted = fragment.sql()
         for chain in reversed(mine):
             if wanted & chain.sql and chain.models[-1].node.span.end_ns <= fragment.end_ns:

@@ -29,6 +29,7 @@ class TurnReading:
         self.uses: list[Use] = []
         self.steps: list[NodeStep] = []
         self.drafts: list[StageDraft] = []
+        self.tellers: list[Facts] | None = None
 
 
 def place_of(one: Facts) -> tuple[int, int]:

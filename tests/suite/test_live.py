@@ -6,8 +6,6 @@ import asyncio
 import contextvars
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from typing import Any
@@ -16,15 +14,12 @@ import pytest
 
 from dbagenteval import (
     Case,
-    Check,
-    CheckResult,
     NumbersGrounded,
     Trace,
     arun_suite,
     check_question,
     run_suite,
 )
-from dbagenteval.cases import Turn
 
 QUESTION = "How many orders?"
 CASE = Case(QUESTION, id="count", expect={"rows": [{"n": 3}]}, tags=["easy"])
@@ -183,181 +178,6 @@ def test_async_agents_run_at_once_too() -> None:
     assert run_suite([Case(f"q{n}") for n in range(6)], agent, concurrency=6, timeout=10).passed
 
 
-def exits(question: str) -> str:
-    """Try to end the process."""
-    sys.exit(3)
-
-
-async def exits_async(question: str) -> str:
-    """Try to end the process from the loop."""
-    sys.exit(3)
-
-
-async def cancelled(question: str) -> str:
-    """Give up as a cancelled client does."""
-    raise asyncio.CancelledError
-
-
-def broken(question: str) -> str:
-    """Fail as code does."""
-    raise KeyError("no such table")
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-@pytest.mark.parametrize(
-    ("agent", "error"),
-    [
-        (broken, "agent raised KeyError: 'no such table'"),
-        (exits, "agent raised SystemExit: 3"),
-        (exits_async, "agent raised SystemExit: 3"),
-        (cancelled, "agent raised CancelledError: "),
-        (
-            lambda question: 3,
-            "agent raised TypeError: the agent must return a Trace, a dict or the answer text, got int",
-        ),
-        (
-            lambda question: None,
-            "agent raised TypeError: the agent must return a Trace, a dict or the answer text, got NoneType",
-        ),
-        (lambda question: {"stages": []}, "agent raised ValueError: trace is missing 'question'"),
-        (
-            lambda question: {"question": "q", "stages": [{"kind": "x"}]},
-            "agent raised ValueError: unknown stage kind 'x'; expected one of route, plan, retrieve, generate, execute, answer",
-        ),
-        (lambda: "x", "agent raised TypeError: "),
-    ],
-)
-def test_an_agent_that_fails_is_an_error_and_the_run_goes_on(
-    agent: Any, error: str, concurrency: int
-) -> None:
-    """Whatever it raises."""
-
-    def sometimes(question: str) -> Any:
-        return agent(question) if question == QUESTION else good(question)
-
-    result = run_suite([CASE, Case("other")], sometimes, concurrency=concurrency)
-    assert [card.verdict for card in result.cards] == ["ERROR", "PASS"]
-    assert str(result.cards[0].error).startswith(error)
-    assert result.cards[0].results == []
-    assert (result.cards[0].case_id, result.cards[0].tags) == ("count", ["easy"])
-
-
-def sleeps(question: str) -> str:
-    """Hang as a request without a timeout does."""
-    time.sleep(60)
-    return "late"
-
-
-def waits_on_a_lock(question: str) -> str:
-    """Hang in a deadlock."""
-    lock = threading.Lock()
-    with lock, lock:
-        return "never"
-
-
-def swallows(question: str) -> str:
-    """Hang in a retry loop of its own."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            time.sleep(60)
-        except BaseException:  # noqa: BLE001
-            return "late"
-    return "late"
-
-
-async def sleeps_async(question: str) -> str:
-    """Hang as awaiting code does."""
-    await asyncio.sleep(60)
-    return "late"
-
-
-async def blocks_the_loop(question: str) -> str:
-    """Hang as async code does that forgot to await."""
-    time.sleep(6)  # noqa: ASYNC251
-    return "late"
-
-
-async def refuses_to_be_cancelled(question: str) -> str:
-    """Hang and go on hanging."""
-    end = time.monotonic() + 4
-    while time.monotonic() < end:
-        try:
-            await asyncio.sleep(60)
-        except asyncio.CancelledError:
-            continue
-    return "late"
-
-
-@pytest.mark.parametrize("concurrency", [1, 2])
-@pytest.mark.parametrize(
-    "hang", [sleeps, swallows, waits_on_a_lock, sleeps_async, refuses_to_be_cancelled]
-)
-def test_an_agent_that_hangs_is_an_error_and_the_run_goes_on(hang: Any, concurrency: int) -> None:
-    """The message says what limit was over; the cases after it are run."""
-
-    def sometimes(question: str) -> Any:
-        return hang(question) if question == QUESTION else good_async(question)
-
-    started = time.monotonic()
-    cases = [Case(QUESTION, timeout=0.2), *(Case(f"q{n}") for n in range(3))]
-    result = run_suite(cases, sometimes, concurrency=concurrency)
-    assert result.cards[0].error == "agent timed out after 0.2 s (set by `timeout`)"
-    assert [card.verdict for card in result.cards[1:]] == ["PASS"] * 3
-    assert time.monotonic() - started < 20
-
-
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_an_agent_that_blocks_the_loop_does_not_fail_its_neighbours(concurrency: int) -> None:
-    """Those that waited for the same loop are asked again on another one."""
-
-    def sometimes(question: str) -> Any:
-        return blocks_the_loop(question) if question == QUESTION else good_async(question)
-
-    cases = [Case(QUESTION), *(Case(f"q{n}") for n in range(3))]
-    result = run_suite(cases, sometimes, concurrency=concurrency, timeout=1.5)
-    assert result.cards[0].error == "agent timed out after 1.5 s (set by `timeout`)"
-    assert [card.verdict for card in result.cards[1:]] == ["PASS"] * 3
-
-
-def test_a_limit_of_the_case_goes_before_that_of_the_suite() -> None:
-    """In both directions."""
-
-    def agent(question: str) -> str:
-        time.sleep(0.3)
-        return "x"
-
-    cases = [Case("short", timeout=0.05), Case("long", timeout=5)]
-    result = run_suite(cases, agent, timeout=0.1, concurrency=2)
-    assert [card.verdict for card in result.cards] == ["ERROR", "PASS"]
-    assert result.cards[0].error == "agent timed out after 0.05 s (set by `timeout`)"
-
-
-def test_a_thread_that_never_ends_does_not_keep_the_process_alive() -> None:
-    """The command ends although the agent still sleeps."""
-    program = (
-        "import time\n"
-        "from dbagenteval import Case, run_suite\n"
-        "result = run_suite([Case('a'), Case('b')], lambda q: time.sleep(3600), timeout=0.1, concurrency=2)\n"
-        "print([card.error for card in result.cards])\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
-    )
-    assert done.stdout == f"{['agent timed out after 0.1 s (set by `timeout`)'] * 2}\n"
-    assert done.returncode == 0
-
-
-def test_ctrl_c_ends_the_run() -> None:
-    """In the thread of the caller, with one case at a time."""
-
-    def agent(question: str) -> str:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_suite([CASE], agent, concurrency=1)
-
-
 class Counted:
     """An agent that fails a number of times before it answers."""
 
@@ -501,161 +321,6 @@ def test_context_variables_reach_the_agent() -> None:
         assert card.meta["answer"] == "set"
 
 
-class Raises(Check):
-    """A rule with a bug."""
-
-    name = "short_answer"
-
-    def run(self, trace: Trace, case: Case) -> CheckResult:
-        raise KeyError("x")
-
-
-class ReturnsNothing(Check):
-    """A rule that forgot to return."""
-
-    def run(self, trace: Trace, case: Case) -> CheckResult:
-        return None  # type: ignore[return-value]
-
-
-class Passes(Check):
-    """A rule that works."""
-
-    name = "works"
-
-    def run(self, trace: Trace, case: Case) -> CheckResult:
-        return self.result("answer", "pass")
-
-
-@pytest.mark.parametrize(
-    ("rule", "error"),
-    [
-        (Raises(), "evaluation raised KeyError in rule 'short_answer': 'x'"),
-        (
-            ReturnsNothing(),
-            "evaluation raised TypeError in rule 'ReturnsNothing': a rule must return a CheckResult, got NoneType",
-        ),
-    ],
-)
-def test_a_broken_rule_is_an_error_that_names_it_and_keeps_the_rest(
-    rule: Check, error: str
-) -> None:
-    """The other results are still there to study."""
-    (card,) = run_suite([CASE], good, rules=[rule, Passes()]).cards
-    assert (card.verdict, card.error) == ("ERROR", error)
-    assert [result.check for result in card.results] == ["no_error"] * 3 + ["rows_match", "works"]
-
-
-def test_a_broken_reference_judge_and_rule_are_all_named() -> None:
-    """In one error."""
-
-    def execute(sql: str) -> list[dict[str, Any]]:
-        raise KeyError("no such table")
-
-    case = Case(QUESTION, reference_sql="SELECT 1")
-    (card,) = run_suite(
-        [case], good, rules=[Raises()], judge=lambda prompt: "?", execute=execute
-    ).cards
-    assert card.error == (
-        "evaluation raised RuntimeError: the reference SQL failed to run: KeyError: 'no such table'; "
-        "KeyError in rule 'short_answer': 'x'; "
-        "ValueError: judge reply has no JSON object with a boolean 'pass': '?'"
-    )
-    (card,) = run_suite([case], good).cards
-    assert (
-        card.error
-        == "evaluation raised ValueError: the case has `reference_sql` but no `execute` function was given to run it"
-    )
-
-
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_a_rule_or_executor_that_exits_does_not_end_the_run(concurrency: int) -> None:
-    """Nor does it silence the other cases."""
-    case = Case(QUESTION, reference_sql="SELECT 1")
-    result = run_suite([case, Case("other")], good, execute=exits, concurrency=concurrency)  # type: ignore[arg-type]
-    assert [card.verdict for card in result.cards] == ["ERROR", "PASS"]
-    assert result.cards[0].error == "evaluation raised SystemExit: 3"
-
-
-CONVERSATION = Case.from_dict(
-    {
-        "id": "talk",
-        "turns": [
-            {"question": "How many orders?", "reference_sql": "SELECT 3 AS n"},
-            {"question": "And last year?", "expect": {"rows": [{"n": 2}]}},
-        ],
-    }
-)
-
-
-def test_a_conversation_gives_one_card_for_each_turn() -> None:
-    """The agent gets what was said before, if it has a parameter for it."""
-    heard: list[list[dict[str, str]]] = []
-    sessions: list[str] = []
-
-    def agent(question: str, conversation: list[dict[str, str]], *, session_id: str) -> Trace:
-        heard.append(conversation)
-        sessions.append(session_id)
-        n = 3 if not conversation else 2
-        return Trace.simple(question, sql="S", rows=[{"n": n}], answer=f"There are {n}.")
-
-    result = run_suite([CONVERSATION], agent, execute=lambda sql: [{"n": 3}])
-    assert [(card.case_id, card.question, card.verdict) for card in result.cards] == [
-        ("talk#1", "How many orders?", "PASS"),
-        ("talk#2", "And last year?", "PASS"),
-    ]
-    assert heard == [
-        [],
-        [
-            {"role": "user", "content": "How many orders?"},
-            {"role": "assistant", "content": "There are 3."},
-        ],
-    ]
-    assert sessions[0] == sessions[1] != ""
-
-
-def test_an_agent_without_such_a_parameter_is_asked_turn_by_turn() -> None:
-    """It keeps its own memory, or has none; a second parameter of another name is left alone."""
-    asked: list[tuple[str, bool]] = []
-
-    def agent(question: str, debug: bool = False) -> str:
-        asked.append((question, debug))
-        return "3"
-
-    result = run_suite([CONVERSATION], agent, execute=lambda sql: [{"n": 3}])
-    assert asked == [("How many orders?", False), ("And last year?", False)]
-    assert [card.verdict for card in result.cards] == ["PASS", "FAIL"]
-
-
-def test_after_a_turn_that_could_not_run_the_next_is_not_asked() -> None:
-    """Its answer would mean nothing."""
-    case = Case("one", id="t", turns=[Turn("two"), Turn("three")])
-
-    def agent(question: str) -> str:
-        if question == "two":
-            raise ValueError("no")
-        return "x"
-
-    result = run_suite([case], agent)
-    assert [(card.verdict, card.error) for card in result.cards] == [
-        ("PASS", None),
-        ("ERROR", "agent raised ValueError: no"),
-        ("ERROR", "not asked: turn 't#2' could not run"),
-    ]
-
-
-def test_a_repeated_conversation_is_repeated_as_a_whole() -> None:
-    """Each turn has its own rate."""
-    lengths: list[int] = []
-
-    def agent(question: str, conversation: list[dict[str, str]]) -> str:
-        lengths.append(len(conversation))
-        return "3"
-
-    result = run_suite([CONVERSATION], agent, execute=lambda sql: [{"n": 3}], repeat=2)
-    assert lengths == [0, 2, 0, 2]
-    assert [card.meta["repeat"]["passed"] for card in result.cards] == [2, 0]
-
-
 def test_cards_tell_what_happened() -> None:
     """SQL, rows, answer and how long the agent took."""
     (card,) = run_suite([CASE], good).cards
@@ -670,6 +335,9 @@ def test_check_question_gives_an_error_card_for_a_broken_agent_or_executor() -> 
 
     def execute(sql: str) -> list[dict[str, Any]]:
         raise KeyError("t")
+
+    def broken(question: str) -> str:
+        raise KeyError("no such table")
 
     card = check_question(broken, QUESTION, "SELECT 1", execute=execute)
     assert card.error == "agent raised KeyError: 'no such table'"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextvars
 import inspect
 import queue
@@ -13,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of
+from dbagenteval.suite.loops import STUCK_AFTER_S, OnLoop, close_loop
 
-__all__ = ["Caller", "InlineCaller", "LoopThread", "ThreadCaller", "can_alarm"]
+__all__ = ["Caller", "InlineCaller", "ThreadCaller", "can_alarm"]
 
-_STUCK_AFTER_S = 1.0
 _REPEAT_ALARM_S = 1.0
 
 
@@ -77,7 +76,7 @@ class InlineCaller:
     def close(self) -> None:
         """Close the loop of an async agent."""
         if self._loop is not None:
-            _close_loop(self._loop)
+            close_loop(self._loop)
 
     def _awaited(self, awaitable: Awaitable[Any], timeout: float) -> Any:
         if self._loop is None:
@@ -91,7 +90,7 @@ async def _first_of(awaitable: Awaitable[Any], timeout: float) -> Any:
     if done:
         return task.result()
     task.cancel()
-    await asyncio.wait({task}, timeout=_STUCK_AFTER_S)
+    await asyncio.wait({task}, timeout=STUCK_AFTER_S)
     return AgentFailed.timed_out(timeout)
 
 
@@ -150,14 +149,14 @@ class ThreadCaller:
         """
         result = self._called(ask, question, conversation, timeout)
         if inspect.isawaitable(result):
-            waiting = _OnLoop(self._loop(), result)
+            waiting = OnLoop(self._loop(), result)
             try:
                 result = waiting.result(timeout)
             except AgentFailed:
                 if self._is_stuck is None or not self._is_stuck(waiting.loop) or waiting.is_running:
                     raise
                 again = self._called(ask, question, conversation, timeout)
-                result = _OnLoop(self._loop(), again).result(timeout)
+                result = OnLoop(self._loop(), again).result(timeout)
         if isinstance(result, AgentFailed):
             raise result
         return result
@@ -190,41 +189,6 @@ class ThreadCaller:
         return result
 
 
-class _OnLoop:
-    """An awaitable that runs on a loop of another thread.
-
-    Args:
-        loop: The loop; it is running.
-        awaitable: What the agent gave.
-    """
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Any]) -> None:
-        self.loop = loop
-        self._task: asyncio.Task[Any] | None = None
-        self._future = asyncio.run_coroutine_threadsafe(self._run(awaitable), loop)
-
-    def result(self, timeout: float) -> Any:
-        """Wait for the result, or an `AgentFailed` in its place.
-
-        Raises:
-            AgentFailed: It did not end in time.
-        """
-        try:
-            return self._future.result(timeout)
-        except concurrent.futures.TimeoutError:
-            self._future.cancel()
-            raise AgentFailed.timed_out(timeout) from None
-
-    @property
-    def is_running(self) -> bool:
-        """True if it is this one that holds the loop."""
-        return self._task is not None and asyncio.current_task(self.loop) is self._task
-
-    async def _run(self, awaitable: Awaitable[Any]) -> Any:
-        self._task = asyncio.current_task()
-        return await outcome_of(awaitable)
-
-
 class _Helper:
     """A daemon thread that runs one job after the other."""
 
@@ -237,7 +201,7 @@ class _Helper:
     def end(self) -> None:
         """End the thread, which has no job."""
         self.jobs.put(None)
-        self._thread.join(_STUCK_AFTER_S)
+        self._thread.join(STUCK_AFTER_S)
 
     def _work(self) -> None:
         while (job := self.jobs.get()) is not None:
@@ -245,61 +209,3 @@ class _Helper:
                 self.results.put((job(), None))
             except BaseException as error:  # noqa: BLE001 the agent's, whatever it is
                 self.results.put((None, error))
-
-
-class LoopThread:
-    """An event loop in a daemon thread, started when first needed and replaced when stuck."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """Give the running loop."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run_loop, args=(self._loop,), name="dbagenteval-loop", daemon=True
-                )
-                self._thread.start()
-            return self._loop
-
-    def is_stuck(self, loop: asyncio.AbstractEventLoop) -> bool:
-        """Say whether an agent blocks a loop; the next case then gets a new one."""
-        answered = threading.Event()
-        loop.call_soon_threadsafe(answered.set)
-        if answered.wait(_STUCK_AFTER_S):
-            return False
-        with self._lock:
-            if self._loop is loop:
-                self._loop = None
-        return True
-
-    def close(self) -> None:
-        """Stop the loop; its thread ends once the loop is free."""
-        with self._lock:
-            loop, thread, self._loop = self._loop, self._thread, None
-        if loop is not None and thread is not None:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join(2 * _STUCK_AFTER_S)
-
-
-def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    loop.run_forever()
-    _close_loop(loop)
-
-
-def _close_loop(loop: asyncio.AbstractEventLoop) -> None:
-    """Close a loop that has stopped; tasks that agents left on it are cancelled first."""
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=_STUCK_AFTER_S))
-    loop.run_until_complete(loop.shutdown_asyncgens())
-    # Those that would not be cancelled are left behind; asyncio need not complain of each.
-    loop.set_exception_handler(lambda _loop, _context: None)
-    loop.close()

@@ -4,41 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import threading
-import time
-import uuid
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
-from dbagenteval.evaluation import try_evaluate
 from dbagenteval.scorecard import Scorecard, SuiteResult
-from dbagenteval.suite.agents import Agent, AgentFailed, Ask, Conversation, trace_of
-from dbagenteval.suite.calls import Caller, InlineCaller, LoopThread, ThreadCaller, can_alarm
-from dbagenteval.suite.repeats import merge_repeats
+from dbagenteval.suite.agents import Agent, Ask
+from dbagenteval.suite.calls import InlineCaller, ThreadCaller, can_alarm
+from dbagenteval.suite.loops import LoopThread
+from dbagenteval.suite.runs import OnCard, Run, Settings
 
 __all__ = ["DEFAULT_TIMEOUT_S", "OnCard", "arun_suite", "check_question", "run_suite"]
 
 DEFAULT_TIMEOUT_S = 600.0
 """How long an agent may take where nobody says otherwise; one that hangs must not hang the run."""
-
-OnCard = Callable[[Scorecard], None]
-"""Is called with each scorecard as soon as there is one, one at a time, from any thread."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Settings:
-    ask: Ask
-    rules: Sequence[Check]
-    judge: Judge | None
-    execute: Executor | None
-    timeout: float
-    retries: int
-    repeat: int
 
 
 def run_suite(  # noqa: PLR0913 one argument a setting
@@ -84,7 +64,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
     """
     _refuse_running_loop("run_suite")
     settings = _settings(agent, rules, judge, execute, timeout, retries, repeat)
-    run = _Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
+    run = Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
     if concurrency == 1 and (timeout is None or can_alarm()):
         caller = InlineCaller()
         try:
@@ -119,7 +99,7 @@ async def arun_suite(  # noqa: PLR0913 one argument a setting
 ) -> SuiteResult:
     """Do what `run_suite` does, from async code: an async agent runs on the running loop."""
     settings = _settings(agent, rules, judge, execute, timeout, retries, repeat)
-    run = _Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
+    run = Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
     loop = asyncio.get_running_loop()
     finished = asyncio.Event()
 
@@ -186,14 +166,14 @@ def _settings(
     timeout: float | None,
     retries: int,
     repeat: int,
-) -> _Settings:
+) -> Settings:
     if timeout is not None and not timeout > 0:
         raise ValueError("timeout must be above 0 seconds")
     if retries < 0:
         raise ValueError("retries must be at least 0")
     if repeat < 1:
         raise ValueError("repeat must be at least 1")
-    return _Settings(
+    return Settings(
         ask=Ask(agent),
         rules=list(rules),
         judge=judge,
@@ -202,158 +182,3 @@ def _settings(
         retries=retries,
         repeat=repeat,
     )
-
-
-class _Run:
-    """The cases that wait, and the cards that are made, shared by the workers."""
-
-    def __init__(
-        self,
-        cases: Iterable[Case],
-        settings: _Settings,
-        concurrency: int,
-        *,
-        fail_fast: bool,
-        on_card: OnCard | None,
-    ) -> None:
-        if concurrency < 1:
-            raise ValueError("concurrency must be at least 1")
-        self._cases = list(cases)
-        self._settings = settings
-        self._concurrency = concurrency
-        self._fail_fast = fail_fast
-        self._on_card = on_card
-        self._waiting = deque(enumerate(self._cases))
-        self._cards: list[list[Scorecard]] = [[] for _ in self._cases]
-        self._lock = threading.Lock()
-        self._workers = 0
-        self._failures: list[BaseException] = []
-
-    def start(self, caller: Callable[[], Caller], finished: Callable[[], None]) -> None:
-        """Start the workers; the last one to end calls `finished`."""
-        self._workers = min(self._concurrency, len(self._cases))
-        if not self._workers:
-            finished()
-        for _ in range(self._workers):
-            context = contextvars.copy_context()
-            threading.Thread(
-                target=context.run,
-                args=(self._work_beside, caller, finished),
-                name="dbagenteval-case",
-                daemon=True,
-            ).start()
-
-    def stop(self) -> None:
-        """Start no further case."""
-        self._waiting.clear()
-
-    def work(self, caller: Caller) -> None:
-        """Run waiting cases until there is none."""
-        while True:
-            try:
-                index, case = self._waiting.popleft()
-            except IndexError:
-                return
-            cards = _run_case(case, self._settings, caller)
-            with self._lock:
-                self._cards[index] = cards
-                if self._fail_fast and any(card.verdict != "PASS" for card in cards):
-                    self._waiting.clear()
-                for card in cards if self._on_card is not None else ():
-                    self._on_card(card)  # type: ignore[misc]
-
-    def result(self) -> SuiteResult:
-        """Give the cards in case order; a case that was not run is a SKIP that says so."""
-        if self._failures:
-            raise self._failures[0]
-        cards = []
-        for case, made in zip(self._cases, self._cards, strict=True):
-            cards += made or [_not_run(turn) for turn in case.each_turn()]
-        return SuiteResult(cards)
-
-    def _work_beside(self, make: Callable[[], Caller], finished: Callable[[], None]) -> None:
-        caller = make()
-        try:
-            self.work(caller)
-        except BaseException as error:  # noqa: BLE001 raised again where the run was started
-            self._failures.append(error)
-            self._waiting.clear()
-        finally:
-            caller.close()
-            with self._lock:
-                self._workers -= 1
-                is_last = not self._workers
-            if is_last:
-                finished()
-
-
-def _not_run(case: Case) -> Scorecard:
-    card = _card_of(case)
-    card.meta = {"not_run": True}
-    return card
-
-
-def _card_of(case: Case, error: str | None = None) -> Scorecard:
-    return Scorecard(case.question, case_id=case.id, tags=list(case.tags), error=error)
-
-
-def _run_case(case: Case, settings: _Settings, caller: Caller) -> list[Scorecard]:
-    """Run all turns of a case, as often as asked."""
-    runs = [_run_once(case, settings, caller) for _ in range(settings.repeat)]
-    return runs[0] if len(runs) == 1 else [merge_repeats(list(cards)) for cards in zip(*runs)]  # noqa: B905 of one length
-
-
-def _run_once(case: Case, settings: _Settings, caller: Caller) -> list[Scorecard]:
-    conversation = Conversation(uuid.uuid4().hex)
-    cards: list[Scorecard] = []
-    broken: str | None = None
-    for turn in case.each_turn():
-        if broken is not None:
-            cards.append(_card_of(turn, f"not asked: {broken} could not run"))
-            continue
-        card = _run_turn(turn, settings, caller, conversation)
-        if card.error and not card.results:
-            broken = f"turn {turn.id!r}"
-        cards.append(card)
-    return cards
-
-
-def _run_turn(
-    case: Case, settings: _Settings, caller: Caller, conversation: Conversation
-) -> Scorecard:
-    started = time.perf_counter()
-    timeout = case.timeout or settings.timeout
-    failures: list[str] = []
-    timed_out = False
-    while True:
-        try:
-            answer = caller.call(settings.ask, case.question, conversation, timeout)
-            trace = trace_of(answer, case)
-            break
-        except AgentFailed as failure:
-            failures.append(str(failure))
-            timed_out = timed_out or failure.is_timeout
-            if failure.may_retry and len(failures) <= settings.retries:
-                continue
-            card = _card_of(case, str(failure))
-            card.meta = _facts(started, failures[:-1], timed_out=timed_out)
-            return card
-    facts = _facts(started, failures, timed_out=timed_out)
-    conversation.add(case.question, trace)
-    try:
-        card = try_evaluate(trace, case, settings.rules, settings.judge, settings.execute)
-    except SystemExit as error:
-        card = _card_of(case, f"evaluation raised SystemExit: {error}")
-    card.meta.update(facts)
-    if "agent_question" in trace.meta:
-        card.meta["agent_question"] = trace.meta["agent_question"]
-    return card
-
-
-def _facts(started: float, failures: list[str], *, timed_out: bool) -> dict[str, Any]:
-    facts: dict[str, Any] = {"seconds": round(time.perf_counter() - started, 3)}
-    if timed_out:
-        facts["timed_out"] = True
-    if failures:
-        facts["retried_after"] = failures
-    return facts

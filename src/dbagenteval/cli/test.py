@@ -181,16 +181,20 @@ def _settings(
         mode=options["comparison"] or comparison.get("mode", "exact"),
         tolerance=tolerance or None,
         prices=given.get("prices", {}),
-        extract=_extractor(extract),
+        extract=_extractor(extract, given.get("prices", {})),
     )
 
 
-def _extractor(text: str | None) -> Callable[[str], str] | None:
+def _extractor(text: str | None, prices: Mapping[str, Any]) -> Callable[[str], str] | None:
     if text is None:
         return None
+    if text.startswith("openai:"):
+        from dbagenteval.project.readermodel import ReaderModel
+
+        return ReaderModel(text.removeprefix("openai:"), prices)
     from dbagenteval.cli.targets import load_judge
 
-    return load_judge(text, cache=False)
+    return load_judge(text)
 
 
 def _agent(project: Project, text: str | None) -> ProjectAgent:
@@ -254,7 +258,9 @@ def _run(
         stop.set()
         click.echo("interrupted; the finished results are kept", err=True)
     results = [done[index] for index in sorted(done)]
-    document = results_document(results, facts, settings.k)
+    used = getattr(settings.extract, "usage", None)
+    evaluator = used() if used is not None else None  # apart from what the agent costs
+    document = results_document(results, {**facts, "evaluator": evaluator}, settings.k)
     file.finish(document)
     from dbagenteval.cli.testtable import render_results
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from dbagenteval import Case, Trace, evaluate
 from dbagenteval.compare import RowOptions, compare_rows
 
 DATA = Path(__file__).parent / "data"
@@ -127,3 +128,31 @@ def test_exponent_text_is_a_number_only_against_a_number():
     texts = [{"x": "1E5"}], [{"x": "100000"}]
     assert not compare_rows(*texts).equal
     assert compare_rows(*texts, RowOptions(text_numbers="equal")).equal
+
+
+def evaluated(case, rows, reference_rows):
+    trace = Trace.simple(case.question, rows=rows)
+    return evaluate(trace, case, execute=lambda _sql: reference_rows)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT name FROM (SELECT name, ts FROM log ORDER BY ts DESC LIMIT 2) t",
+        "SELECT name, rank() OVER (ORDER BY p DESC) AS r FROM runs WHERE memo <> 'sort: order by name'",
+    ],
+)
+def test_order_inside_a_subquery_window_or_literal_orders_nothing(sql):
+    """With `ordered: auto` only the outermost ORDER BY of the reference makes the order count."""
+    rows = [{"name": "Ann"}, {"name": "Bo"}]
+    case = Case("q", reference_sql=sql, ordered="auto")
+    assert evaluated(case, rows[::-1], rows).verdict == "PASS"
+    ordered = Case("q", reference_sql="SELECT name FROM log ORDER BY name", ordered="auto")
+    assert evaluated(ordered, rows[::-1], rows).verdict == "FAIL"
+
+
+def test_a_reference_that_names_two_columns_alike_does_not_pass():
+    """An executor that loses one of two columns of the same name is no evidence."""
+    case = Case("q", reference_sql="SELECT COUNT(*) AS n, SUM(amount) AS n FROM orders")
+    with pytest.raises((RuntimeError, ValueError), match="name each column once"):
+        evaluated(case, [{"n": 7}], [{"n": 7}])

@@ -85,6 +85,7 @@ VERDICTS = {
     "WITH o AS (SELECT * FROM main.orders) SELECT (SELECT count(*) FROM o WHERE order_date >= DATE '2024-01-01'), (SELECT count(*) FROM o)": ["time_filter_required"],
     f"SELECT count(*) FROM main.customers c LEFT JOIN main.orders o ON o.customer_id = c.id AND {Q1}": [],
     "SELECT count(*) FROM main.orders o LEFT JOIN main.customers c ON o.customer_id = c.id AND o.order_date >= DATE '2024-01-01'": ["time_filter_required"],
+    f"SELECT count(*) FROM main.orders o ANTI JOIN main.customers c ON o.customer_id = c.id AND {Q1}": ["time_filter_required"],
     # Limits: of raw rows, outermost.
     "SELECT city FROM customers": ["limit_check"],
     "SELECT city FROM customers LIMIT 101": ["limit_check"],
@@ -222,6 +223,21 @@ def test_an_invalid_policy_blocks_everything(folder) -> None:
         ["policy_valid"],
     )
     assert "did you mean 'block'" in decision.reason
+
+
+def test_several_statements_are_judged_by_the_widest(project_and_catalog) -> None:
+    """Where several statements are let through, a limit of one does not bound the others."""
+    project, catalog = project_and_catalog
+    several = _with_policy(project, disallow_multi_statement=False)
+    for sql, failed in (
+        ("SELECT city FROM customers LIMIT 5; SELECT id FROM customers LIMIT 9", []),
+        ("SELECT city FROM customers; SELECT id FROM customers LIMIT 9", ["limit_check"]),
+        ("SELECT city FROM customers LIMIT 9; SELECT id FROM customers", ["limit_check"]),
+        ("SELECT city FROM customers LIMIT 999; SELECT id FROM customers LIMIT 9", ["limit_check"]),
+        ("SELECT 1; SELECT email FROM customers LIMIT 9", ["pii_block"]),
+    ):
+        decision = decide(Request(sql=sql), several, catalog)
+        assert [check.name for check in decision.failed] == failed, sql
 
 
 def test_certification_and_switches(project_and_catalog) -> None:

@@ -57,14 +57,14 @@ _READS_MORE = re.compile(
 """Classes of functions that the parser knows, but that read files, models, settings or state."""
 
 
-def is_table_function(node: exp.Expression) -> bool:
+def is_table_function(node: exp.Expr) -> bool:
     """Say whether a source only spreads its arguments into rows."""
     if isinstance(node, _TABLE_FUNCTIONS):
         return True
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in _TABLE_FUNCTION_NAMES
 
 
-def unknown_function(node: exp.Expression) -> str:
+def unknown_function(node: exp.Expr) -> str:
     """Give the name of a function that is not known to be harmless, else the empty string."""
     if isinstance(node, exp.Func) and _READS_MORE.match(type(node).__name__):
         return type(node).__name__.lower()

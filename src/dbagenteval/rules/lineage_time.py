@@ -39,7 +39,7 @@ _YEAR_FORMAT = re.compile(r"%Y|YYYY", re.IGNORECASE)
 
 
 def bounds_of(
-    condition: exp.Expression | None, origins_of: Callable[[exp.Column], frozenset[Origin]]
+    condition: exp.Expr | None, origins_of: Callable[[exp.Column], frozenset[Origin]]
 ) -> Bounds:
     """Give the bounds that hold for every row the condition lets through.
 
@@ -67,7 +67,7 @@ def bounds_of(
     return {origin: set(sides) for origin in origins_of(column)}
 
 
-def _bounded(node: exp.Expression) -> tuple[exp.Column | None, tuple[str, ...]]:
+def _bounded(node: exp.Expr) -> tuple[exp.Column | None, tuple[str, ...]]:
     if isinstance(node, exp.Between):
         if _is_constant(node.args["low"]) and _is_constant(node.args["high"]):
             return _time_column(node.this), _BOTH
@@ -92,7 +92,7 @@ def _bounded(node: exp.Expression) -> tuple[exp.Column | None, tuple[str, ...]]:
     return None, ()
 
 
-def _time_column(node: exp.Expression) -> exp.Column | None:
+def _time_column(node: exp.Expr) -> exp.Column | None:
     """Give the column that the expression rises with, or None."""
     if isinstance(node, exp.Column):
         return node
@@ -108,7 +108,7 @@ def _time_column(node: exp.Expression) -> exp.Column | None:
     return None
 
 
-def _is_constant(node: exp.Expression) -> bool:
+def _is_constant(node: exp.Expr) -> bool:
     if isinstance(node, exp.Null):
         return False
     return not any(isinstance(part, (exp.Column, exp.Query, exp.Star)) for part in node.walk())

@@ -106,7 +106,7 @@ class QueryWalk:
         self.tables: list[exp.Table] = []
         """The node of each table occurrence, in the order of `facts.uses`."""
 
-    def run(self, statement: exp.Expression) -> QueryOutputs:
+    def run(self, statement: exp.Expr) -> QueryOutputs:
         """Walk over a statement and give what it returns; all its outputs are read."""
         outputs = self._query(statement, None, {})
         self._commit(outputs.all_reads())
@@ -117,7 +117,7 @@ class QueryWalk:
 
     # Queries
 
-    def _query(self, node: exp.Expression, outer: QueryScope | None, ctes: Ctes) -> QueryOutputs:
+    def _query(self, node: exp.Expr, outer: QueryScope | None, ctes: Ctes) -> QueryOutputs:
         if isinstance(node, exp.Subquery):
             return self._wrapped(node, outer, ctes)
         inner = self._with(node, outer, ctes)
@@ -135,7 +135,7 @@ class QueryWalk:
         self._modifiers(node, QueryScope(outer=outer), outputs, ctes)
         return outputs
 
-    def _with(self, node: exp.Expression, outer: QueryScope | None, ctes: Ctes) -> Ctes:
+    def _with(self, node: exp.Expr, outer: QueryScope | None, ctes: Ctes) -> Ctes:
         with_ = node.args.get("with_")
         if with_ is None:
             return ctes
@@ -152,7 +152,7 @@ class QueryWalk:
             inner[name] = given.shared() if self._is_shared(name, node) else given
         return inner
 
-    def _is_shared(self, name: str, node: exp.Expression) -> bool:
+    def _is_shared(self, name: str, node: exp.Expr) -> bool:
         """Say whether a CTE is used twice, so that a condition on one use bounds not the other."""
         named = [
             table
@@ -247,7 +247,7 @@ class QueryWalk:
             outputs.rest = [(source.shared(), left_out) for source, left_out in outputs.rest]
 
     def _modifiers(
-        self, node: exp.Expression, scope: QueryScope, outputs: QueryOutputs, ctes: Ctes
+        self, node: exp.Expr, scope: QueryScope, outputs: QueryOutputs, ctes: Ctes
     ) -> None:
         order = node.args.get("order")
         if order is not None:
@@ -264,10 +264,10 @@ class QueryWalk:
             self._commit_positions(order, outputs)
         for key in ("limit", "offset", "sample"):
             part = node.args.get(key)
-            if isinstance(part, exp.Expression):
+            if isinstance(part, exp.Expr):
                 self._commit(self._expression(part, scope, ctes))
 
-    def _commit_positions(self, clause: exp.Expression | None, outputs: QueryOutputs) -> None:
+    def _commit_positions(self, clause: exp.Expr | None, outputs: QueryOutputs) -> None:
         """Commit the outputs that GROUP BY or ORDER BY names by number, or by ALL."""
         if clause is None:
             return
@@ -280,9 +280,7 @@ class QueryWalk:
 
     # Sources
 
-    def _source(
-        self, node: exp.Expression, scope: QueryScope, ctes: Ctes, block: JoinBlock
-    ) -> list[int]:
+    def _source(self, node: exp.Expr, scope: QueryScope, ctes: Ctes, block: JoinBlock) -> list[int]:
         """Add the source to the scope and give the positions that it takes in the block."""
         before = len(block.sources)
         if isinstance(node, exp.Table):
@@ -383,8 +381,8 @@ class QueryWalk:
 
     def _opaque(
         self,
-        node: exp.Expression,
-        arguments: list[exp.Expression],
+        node: exp.Expr,
+        arguments: list[exp.Expr],
         scope: QueryScope,
         ctes: Ctes,
         block: JoinBlock,
@@ -430,8 +428,9 @@ class QueryWalk:
         self._commit(self._expression(on, scope, ctes))
         self._edges(on, scope, block)
         side = (join.args.get("side") or "").upper()
+        is_anti = (join.args.get("kind") or "").upper() == "ANTI"  # keeps what does not match
         if side in ("", "LEFT"):
-            self._bound(on, scope, right if side else scope.sources)
+            self._bound(on, scope, right if side or is_anti else scope.sources)
 
     def _natural(
         self, left: list[Source], right: list[Source], scope: QueryScope, block: JoinBlock
@@ -460,12 +459,12 @@ class QueryWalk:
                     places = (scope.sources.index(one), scope.sources.index(two))
                     self._edge(first.origins, second.origins, places, block)
 
-    def _edges(self, condition: exp.Expression, scope: QueryScope, block: JoinBlock) -> None:
+    def _edges(self, condition: exp.Expr, scope: QueryScope, block: JoinBlock) -> None:
         """Note the equalities that hold for every row the condition lets through."""
         node = condition.this if isinstance(condition, (exp.Where, exp.Paren)) else condition
         if isinstance(node, (exp.And, exp.Paren)):
             for part in (node.args.get("this"), node.args.get("expression")):
-                if isinstance(part, exp.Expression):
+                if isinstance(part, exp.Expr):
                     self._edges(part, scope, block)
         elif isinstance(node, exp.EQ):
             left, right = node.left.unnest(), node.right.unnest()
@@ -501,7 +500,7 @@ class QueryWalk:
     # Conditions and expressions
 
     def _where(
-        self, where: exp.Expression | None, scope: QueryScope, ctes: Ctes, block: JoinBlock
+        self, where: exp.Expr | None, scope: QueryScope, ctes: Ctes, block: JoinBlock
     ) -> None:
         if where is None:
             return
@@ -509,7 +508,7 @@ class QueryWalk:
         self._edges(where, scope, block)
         self._bound(where, scope, scope.sources)
 
-    def _bound(self, condition: exp.Expression, scope: QueryScope, sources: list[Source]) -> None:
+    def _bound(self, condition: exp.Expr, scope: QueryScope, sources: list[Source]) -> None:
         """Note the bounds that a condition puts on the tables of these sources."""
         uses = {use for source in sources for use in _uses(source)}
         for origin, sides in bounds_of(condition, lambda node: self._origins(node, scope)).items():
@@ -544,7 +543,7 @@ class QueryWalk:
 
     def _star(
         self,
-        item: exp.Expression,
+        item: exp.Expr,
         star: exp.Star,
         scope: QueryScope,
         ctes: Ctes,
@@ -579,13 +578,13 @@ class QueryWalk:
             elif not source.is_opaque:
                 outputs.rest.append((source, left_out))
 
-    def _expressions(self, nodes: list[exp.Expression], scope: QueryScope, ctes: Ctes) -> Reads:
+    def _expressions(self, nodes: list[exp.Expr], scope: QueryScope, ctes: Ctes) -> Reads:
         found: set[Read] = set()
         for node in nodes:
             found |= self._expression(node, scope, ctes)
         return frozenset(found)
 
-    def _expression(self, node: exp.Expression, scope: QueryScope, ctes: Ctes) -> Reads:
+    def _expression(self, node: exp.Expr, scope: QueryScope, ctes: Ctes) -> Reads:
         """Give the reads of an expression; what its subqueries demand is committed at once."""
         if isinstance(node, exp.Column):
             self._seen.add(id(node))
@@ -661,9 +660,7 @@ class QueryWalk:
             return output.reads, output.origins
         return self._field(node, table, scope)
 
-    def _field(
-        self, node: exp.Column, table: exp.Expression, scope: QueryScope
-    ) -> tuple[Reads, Origins]:
+    def _field(self, node: exp.Column, table: exp.Expr, scope: QueryScope) -> tuple[Reads, Origins]:
         """Resolve `a.b` or `s.a.b` whose first part is a column with fields."""
         db = node.args.get("db")
         if db is not None:
@@ -682,15 +679,15 @@ class QueryWalk:
     def _commit(self, reads: Reads) -> None:
         self.facts.reads |= reads
 
-    def _alias(self, node: exp.Expression) -> str:
+    def _alias(self, node: exp.Expr) -> str:
         alias = node.args.get("alias")
         return self._fold.of_table(alias.this) if alias is not None and alias.this else ""
 
-    def _names(self, alias: exp.Expression | None) -> list[str]:
+    def _names(self, alias: exp.Expr | None) -> list[str]:
         columns = alias.args.get("columns") if alias is not None else None
         return [item.name.casefold() for item in columns or ()]
 
-    def _only(self, node: exp.Expression, handled: frozenset[str]) -> None:
+    def _only(self, node: exp.Expr, handled: frozenset[str]) -> None:
         for key, value in node.args.items():
             if key not in handled and value not in (None, False, []):
                 raise NotUnderstood(f"{key.rstrip('_').upper()} in a query")
@@ -714,7 +711,7 @@ def _uses(source: Source) -> set[int]:
     return found
 
 
-def _is_aggregate(node: exp.Expression) -> bool:
+def _is_aggregate(node: exp.Expr) -> bool:
     """Say whether a SELECT item folds rows: an aggregate that is not a window and not below one."""
     if isinstance(node, (exp.Query, exp.Window)):
         return False

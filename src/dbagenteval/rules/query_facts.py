@@ -56,8 +56,7 @@ def query_facts(text: str, dialect: str, schema: Schema) -> QueryFacts:
     try:
         for statement in sql.statements:
             outputs = QueryWalk(sql, schema, facts).run(statement)
-            facts.is_raw_rows = facts.is_raw_rows or outputs.is_raw
-            _read_limit(statement, facts)
+            _read_limit(statement, facts, is_raw=outputs.is_raw)
             _read_order(statement, facts)
     except NotUnderstood as error:
         facts.problem = f"not understood: {error}"
@@ -146,7 +145,7 @@ def _statement_problem(sql: Sql) -> str:
     return ""
 
 
-def _read_order(statement: exp.Expression, facts: QueryFacts) -> None:
+def _read_order(statement: exp.Expr, facts: QueryFacts) -> None:
     order = statement.args.get("order")
     facts.is_ordered = order is not None
     if order is None or not isinstance(statement, exp.Query):
@@ -163,20 +162,32 @@ def _read_order(statement: exp.Expression, facts: QueryFacts) -> None:
     facts.order_columns = tuple(names) if all(names) else ()
 
 
-def _read_limit(statement: exp.Expression, facts: QueryFacts) -> None:
-    node: exp.Expression = statement
+def _read_limit(statement: exp.Expr, facts: QueryFacts, *, is_raw: bool) -> None:
+    """Note the outermost limit; of several statements, that of the one that gives most."""
+    limit, problem = _limit_of(statement)
+    unbounded = facts.is_raw_rows and facts.limit is None
+    facts.is_raw_rows = facts.is_raw_rows or is_raw
+    facts.limit_problem = facts.limit_problem or problem
+    if unbounded or (is_raw and limit is None):
+        facts.limit = None
+    elif limit is not None:
+        facts.limit = max(limit, facts.limit or 0)
+
+
+def _limit_of(statement: exp.Expr) -> tuple[int | None, str]:
+    """Give the outermost limit, or why it is no plain number."""
+    node: exp.Expr = statement
     while isinstance(node, exp.Subquery) and node.args.get("limit") is None:
         node = node.this
     limit = node.args.get("limit")
     if limit is None:
-        return
+        return None, ""
     value = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
     options = limit.args.get("limit_options")
     if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
-        facts.limit_problem = "the limit is a percentage or counts ties"
-    elif limit.args.get("expressions"):
-        facts.limit_problem = "the limit is for each group"
-    elif isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
-        facts.limit = int(str(value.this))
-    else:
-        facts.limit_problem = "the limit is no plain number"
+        return None, "the limit is a percentage or counts ties"
+    if limit.args.get("expressions"):
+        return None, "the limit is for each group"
+    if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
+        return int(str(value.this)), ""
+    return None, "the limit is no plain number"

@@ -67,7 +67,13 @@ def _tuple_lines(text: str) -> Table | None:
                 return None
             return Table(rows, _header(lines[:first]), "\n".join(lines[index:]))
         rows.append(value)
+    if len(rows) == 1 and isinstance(rows[0], list) and rows[0] and _are_rows(rows[0]):
+        return Table(rows[0], None, "\n".join(lines[:first]))
     return Table(rows, _header(lines[:first])) if rows else None
+
+
+def _are_rows(value: list[Any]) -> bool:
+    return all(isinstance(row, (tuple, list, dict)) for row in value)
 
 
 def _header(lines: list[str]) -> list[str] | None:
@@ -177,8 +183,8 @@ def _csv(raw: str, sql: str) -> Table | None:
     records = [record for record in records if record]
     while len(records) > 1 and len(records[-1]) != len(records[0]):
         tail = records.pop()
-        # A last line with cells of its own but not enough of them broke off.
-        mark = "truncated row: " if len(tail) > 1 else ""
+        # A last line with too few cells broke off, unless it counts the rows.
+        mark = "" if _COUNT.match(delimiter.join(tail).strip()) else "truncated row: "
         note = f"{mark}{delimiter.join(tail)}\n{note}"
     if not records or any(len(record) != len(records[0]) for record in records):
         return None

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tests.live.model_server import ModelServer
 
 PROGRAMS = Path(__file__).parent / "programs"

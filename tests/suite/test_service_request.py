@@ -62,13 +62,14 @@ class Spans:
 def service():
     """A service that answers as the test says, and what it was sent."""
 
+    received = []
+
     class Handler(BaseHTTPRequestHandler):
         reply = (200, "application/json", b"{}")
-        received = []
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.received.append((dict(self.headers.items()), json.loads(body)))
+            received.append((dict(self.headers.items()), json.loads(body)))
             status, kind, content = self.reply
             self.send_response(status)
             self.send_header("Content-Type", kind)
@@ -81,6 +82,7 @@ def service():
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    Handler.received = received
     Handler.url = f"http://127.0.0.1:{server.server_port}/ask"
     yield Handler
     server.shutdown()
@@ -162,5 +164,5 @@ def test_without_spans_the_trace_says_why(service):
 def test_a_service_that_is_not_there_is_an_error():
     """A refused connection names the URL."""
     agent = ServiceAgent(ServiceRequest(url="http://127.0.0.1:9/ask"), Spans(), {})
-    with pytest.raises(ServiceFailed, match="no answer from http://127.0.0.1:9/ask"):
+    with pytest.raises(ServiceFailed, match=r"no answer from http://127\.0\.0\.1:9/ask"):
         agent("How many?", [], "s")

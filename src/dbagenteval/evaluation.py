@@ -86,7 +86,7 @@ def _evaluate(
     judge: Judge | None,
     execute: Executor | None,
 ) -> tuple[Scorecard, _Errors]:
-    case = case or Case(trace.question if trace.question.strip() else "(no question)")
+    case = case or Case(trace.question if str(trace.question or "").strip() else "(no question)")
     card = Scorecard(
         trace.question,
         stage_order=[stage.name for stage in trace.stages],

@@ -20,6 +20,10 @@ def prints(question):
 def closes(question):
     sys.stdout.close(); sys.stdout = None
     return good(question)
+def starts_a_program(question):
+    os.write(1, b"noise on descriptor 1\\n")
+    os.system("echo noise of a program")
+    return good(question)
 def exits(question): sys.exit(0)
 def hangs(question): time.sleep(60)
 def hangs_in_a_pool(question):

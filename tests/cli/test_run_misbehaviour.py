@@ -108,6 +108,13 @@ def test_results_reach_the_real_stdout_of_a_process(tmp_path: Path) -> None:
     )
 
 
+def test_what_programs_of_an_agent_print_goes_to_stderr(tmp_path: Path) -> None:
+    """They write to the file descriptor, past Python's stdout."""
+    done = process(tmp_path, "--agent", "agents:starts_a_program")
+    assert done.stdout == "PASS  one\n\n1 of 1 passed (100%), 0 failed, 0 errors\n"
+    assert done.stderr == "noise on descriptor 1\nnoise of a program\n"
+
+
 def test_text_outside_the_encoding_of_the_terminal(tmp_path: Path) -> None:
     """Files are UTF-8 whatever the locale; what can't be printed is replaced."""
     (tmp_path / "cases.yaml").write_text("")

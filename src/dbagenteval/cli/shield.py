@@ -11,6 +11,9 @@ from typing import IO, Any, TextIO
 __all__ = ["shielded_stdout"]
 
 
+_STDOUT, _STDERR = 1, 2
+
+
 class _ToStderr:
     """Stands for stdout while foreign code runs: writes go to stderr, nothing can close it."""
 
@@ -32,20 +35,34 @@ class _ToStderr:
 
 @contextlib.contextmanager
 def shielded_stdout() -> Iterator[IO[str]]:
-    """Give the real stdout, while `sys.stdout` leads to stderr.
+    """Give the real stdout, while `sys.stdout` and file descriptor 1 lead to stderr.
 
-    Results then stand alone on stdout whatever an agent prints, and they still come out if it
-    closes or replaces `sys.stdout`.
+    Results then stand alone on stdout whatever an agent or a program it starts prints, and they
+    still come out if it closes or replaces `sys.stdout`.
     """
     before = sys.stdout
     before.flush()
     out = _second_handle(before)
+    is_process_stdout = out is not before and before.fileno() == _STDOUT
+    if is_process_stdout:
+        _lead(_STDOUT, _STDERR)
     sys.stdout = _ToStderr(sys.stderr)
     try:
         yield out
     finally:
         sys.stdout = before
-        _finish(out, before)
+        try:
+            _finish(out, before)
+        finally:
+            if is_process_stdout:
+                _lead(_STDOUT, out.fileno())
+            if out is not before:
+                out.close()
+
+
+def _lead(number: int, target: int) -> None:
+    with contextlib.suppress(OSError):  # stderr may be closed
+        os.dup2(target, number)
 
 
 def _finish(out: IO[str], before: TextIO) -> None:
@@ -55,9 +72,6 @@ def _finish(out: IO[str], before: TextIO) -> None:
         if out is not before:  # else closing it would fail once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         raise
-    finally:
-        if out is not before:
-            out.close()
 
 
 def _second_handle(stream: TextIO) -> IO[str]:

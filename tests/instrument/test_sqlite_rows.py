@@ -95,7 +95,9 @@ def test_rows_beyond_the_limit_are_left_out_and_said(recorded, connect, limit, c
 def test_bytes_beyond_the_limit_are_left_out_and_said(recorded, connect):
     """The text stays within its bytes and is whole JSON."""
     connection = connect(max_bytes=200)(":memory:")
-    connection.execute("SELECT column1 AS n FROM (VALUES ('a'), (?), ('b'))", ["x" * 500]).fetchall()
+    connection.execute(
+        "SELECT column1 AS n FROM (VALUES ('a'), (?), ('b'))", ["x" * 500]
+    ).fetchall()
     assert recorded.rows() == (["n"], [["a"]], True)
 
 
@@ -206,7 +208,9 @@ def test_classes_of_the_program_are_kept(recorded, connect):
 def test_duplicate_names_and_values_of_all_kinds_are_kept(recorded, connect):
     """Big integers, blobs, NULL and texts come as exact as JSON allows."""
     connection = connect()(":memory:")
-    sql = "SELECT 9223372036854775807 AS n, x'00ff' AS n, NULL AS n, 'ü\"' AS n, 0.1 AS n, 9e999 AS n"
+    sql = (
+        "SELECT 9223372036854775807 AS n, x'00ff' AS n, NULL AS n, 'ü\"' AS n, 0.1 AS n, 9e999 AS n"
+    )
     connection.execute(sql).fetchall()
     cells = [9223372036854775807, "00ff", None, 'ü"', 0.1, "Infinity"]
     assert recorded.rows() == (["n"] * 6, [cells], False)
@@ -253,7 +257,9 @@ def test_a_span_of_the_statement_that_is_still_open_gets_the_rows(recorded, conn
 def test_a_span_that_ends_before_the_fetch_gets_a_child_with_the_rows(recorded, connect):
     """As with OpenTelemetry's own instrumentations, whose spans end when `execute` returns."""
     connection = connect()(":memory:")
-    with recorded.tracer.start_as_current_span("theirs", attributes={"db.statement": THREE}) as span:
+    with recorded.tracer.start_as_current_span(
+        "theirs", attributes={"db.statement": THREE}
+    ) as span:
         cursor = connection.execute(THREE)
     cursor.fetchall()
     theirs, ours = recorded.spans()

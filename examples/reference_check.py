@@ -3,11 +3,9 @@
 import sqlite3
 
 from dbagenteval import Scorecard, Trace, check_question
-from dbagenteval.rules import ReadOnly, TenantFilter
 
 QUESTION = "How many orders are delivered?"
 REFERENCE_SQL = "SELECT COUNT(*) FROM orders WHERE store_id = 's1' AND status = 'DELIVERED'"
-RULES = [ReadOnly(dialect="sqlite"), TenantFilter("store_id", dialect="sqlite")]
 
 
 def run_sql(sql):
@@ -55,8 +53,8 @@ def _answered(question, sql):
 def main() -> list[Scorecard]:
     """Check each agent, print its scorecard, and return all four."""
     cards = []
-    for agent in (right_sql, sql_without_store_filter, wrong_text_only, right_text_only):
-        card = check_question(agent, QUESTION, REFERENCE_SQL, execute=run_sql, rules=RULES)
+    for agent in (right_text_only, wrong_text_only, sql_without_store_filter, right_sql):
+        card = check_question(agent, QUESTION, REFERENCE_SQL, execute=run_sql)
         print(f"--- {agent.__name__}")
         print(card.summary())
         cards.append(card)

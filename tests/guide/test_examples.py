@@ -1,7 +1,8 @@
 """The examples of the repository show what the guide says of them."""
 
-from dbagenteval import load_cases, run_suite
 from examples import reference_check, toy_agent
+
+from dbagenteval import load_cases, run_suite
 
 
 def test_the_reference_example_shows_each_outcome(capsys):

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from dbagenteval.cli.main import main
+from dbagenteval.project.audit import audit_faults
 from dbagenteval.project.captured import judge_trace
 from dbagenteval.project.load import load_project
+from dbagenteval.store import Store
 from dbagenteval.traces import Stage, Trace
 
 
@@ -53,3 +64,57 @@ def test_masking_does_not_excuse_what_ran(folder) -> None:
     folder.replace("policies/policy.yml", "mode: block", "mode: mask")
     trace = Trace.simple("q", answer="x", sql="SELECT email FROM main.customers LIMIT 5", rows=[])
     assert _judge(folder, trace)[0] == "BROKE"
+
+
+def _store(directory, turns: list[tuple[str, str | None]]) -> str:
+    """Record answers with the real SDK and keep them in a store."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracer = provider.get_tracer("test")
+    for question, sql in turns:
+        with tracer.start_as_current_span("ask", attributes={"dbagenteval.question": question}):
+            if sql is not None:
+                for kind in ("generate", "execute"):
+                    attributes = {
+                        "dbagenteval.stage": kind,
+                        "db.query.text": sql,
+                        "dbagenteval.rows": "[]",
+                    }
+                    tracer.start_span(kind, attributes=attributes).end()
+            attributes = {"dbagenteval.stage": "answer", "dbagenteval.output": "done"}
+            tracer.start_span("answer", attributes=attributes).end()
+    with Store.open(directory, write=True, create=True) as store:
+        body = encode_spans(exporter.get_finished_spans()).SerializeToString()
+        store.append("traces", body).result()
+    return str(directory)
+
+
+GOOD = ("How many customers?", "SELECT count(*) AS n FROM main.customers")
+BAD = ("How is business?", "SELECT email FROM main.customers LIMIT 5")
+BLIND = ("How many?", None)
+
+
+@pytest.mark.parametrize(
+    ("turns", "options", "code", "summary"),
+    [
+        ([GOOD], [], 0, {"KEPT": 1}),
+        ([GOOD, BAD], [], 1, {"KEPT": 1, "BROKE": 1}),
+        ([GOOD, BLIND], [], 1, {"KEPT": 1, "UNKNOWN": 1}),
+        ([GOOD, BLIND], ["--allow-unknown"], 0, {"KEPT": 1, "UNKNOWN": 1}),
+    ],
+)
+def test_the_command_judges_a_store(
+    folder, tmp_path, capsys, turns, options, code: int, summary: dict
+) -> None:
+    """The exit code follows the captured answers, and each statement is in the audit."""
+    store = _store(tmp_path / "store", turns)
+    arguments = ["eval", "-p", str(folder.root), "--engine", "--store", store, "--json", *options]
+    assert main(arguments) == code
+    report = json.loads(capsys.readouterr().out)
+    assert report["summary"] == summary
+    audit = folder.root / "contracts/audit.jsonl"
+    records = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    assert len(records) == sum(sql is not None for _, sql in turns)
+    assert all(record["source"].startswith("trace:") for record in records)
+    assert audit_faults(audit) == []

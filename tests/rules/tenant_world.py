@@ -100,6 +100,11 @@ class World:
         except Exception as error:  # noqa: BLE001 # a query that fails gives no row
             return type(error).__name__
 
+    def is_always_empty(self, sql: str, bases: range) -> bool:
+        """Whether no own rows and no foreign rows ever give a row: then it shows nothing."""
+        numbers = range(bases.start * PER_BASE, bases.stop * PER_BASE)
+        return all(self.result(sql, number) == [] for number in numbers)
+
     def depends(self, sql: str, bases: range) -> bool | None:
         """Whether the result depends on foreign rows; None if the query doesn't run."""
         for base in bases:

@@ -216,5 +216,5 @@ def test_postgres_state_stays_after_what_passes(postgres_url: str) -> None:
         return found
 
     reset()
-    _judge("postgres", lambda sql: connection.execute(sql), state, reset, 300)
+    _judge("postgres", connection.execute, state, reset, 300)
     connection.close()

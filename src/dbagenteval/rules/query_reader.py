@@ -45,6 +45,11 @@ class _Reader:
         self.fold = sql.fold
         self.base = base_name(sql.dialect)
         self.tables = 0
+        # Looking for subqueries inside expressions is worth it only if there is one anywhere.
+        selects = sum(1 for _ in sql.find(exp.Select))
+        self.is_flat = selects == len(sql.statements) and not any(
+            True for _ in sql.find(exp.Values, exp.SetOperation)
+        )
 
     def read(self) -> list[Query]:
         found = [self.query(statement, None, {}, "") for statement in self.sql.statements]
@@ -274,6 +279,8 @@ class _Reader:
         self, query: Query, parts: Iterable[object], env: _Env, join: Join | None = None
     ) -> None:
         """Read the queries inside expressions, without going into them twice."""
+        if self.is_flat:
+            return
         for part in parts:
             if not isinstance(part, exp.Expr):
                 continue

@@ -63,7 +63,7 @@ def output_of(select: _Select, classes: Classes, contexts: JoinContexts | None) 
     for node in select.node.expressions:
         star = _star(node)
         if star is not None:
-            found += _spread(select, node, star, contexts)
+            found += _spread(select, node, star, classes, contexts)
         elif isinstance(unwrap(node), (exp.Columns, exp.Aliases, exp.UDTF, exp.Dot)):
             found.append(Output(OutColumn(OPEN)))
         else:
@@ -113,7 +113,11 @@ def _domain(term: Term, classes: Classes, contexts: JoinContexts | None) -> Doma
 
 
 def _spread(
-    select: _Select, node: exp.Expr, star: exp.Star, contexts: JoinContexts | None
+    select: _Select,
+    node: exp.Expr,
+    star: exp.Star,
+    classes: Classes,
+    contexts: JoinContexts | None,
 ) -> list[Output]:
     fold = select.flow.sql.fold
     changed = _changed(star, fold)
@@ -139,7 +143,9 @@ def _spread(
             elif column.name not in merged:
                 term = (source, column.name)
                 is_sure = contexts is not None and term in contexts.result.sure
-                twin = OutColumn(column.name, column.domain, column.terms, is_sure=is_sure)
+                domain = _domain(term, classes, contexts)
+                domain = column.domain if domain is None else domain
+                twin = OutColumn(column.name, domain, column.terms, is_sure=is_sure)
                 found.append(Output(twin, term if column.name else None))
     return found
 

@@ -10,6 +10,7 @@ __all__ = ["at_most"]
 _NOISE = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[\w[^\]]*\]", re.DOTALL
 )
+_QUERY = re.compile(r"[\s(]*(?:select|with|values)\b", re.IGNORECASE)  # not EXPLAIN, SHOW, …
 _LIMIT = re.compile(r"\blimit\s+(\d+)\s*(?:offset\s+\d+\s*)?$", re.IGNORECASE)
 _FETCH = re.compile(r"\bfetch\s+(?:first|next)\s+(?:(\d+)\s+)?rows?\s+only$", re.IGNORECASE)
 _SELECT_LIST = re.compile(r"^\s*select\b(.*?)\bfrom\b(.*)$", re.IGNORECASE | re.DOTALL)
@@ -59,13 +60,20 @@ def at_most(sql: str) -> int | None:
     plain says nothing: no program fetches to the end of what it knows to be one row, and then only
     this tells that the row is the whole result.
     """
-    plain = _NOISE.sub(" x ", sql).strip().rstrip("; \n\t")
-    if ";" in plain or "#" in plain:  # several statements, or a comment that MySQL alone knows
+    plain = _NOISE.sub(_without_noise, sql).strip().rstrip("; \n\t")
+    if (
+        not _QUERY.match(plain) or ";" in plain or "#" in plain
+    ):  # several statements, or a comment that MySQL alone knows
         return None
     bounds = [int(found[1] or 1) for found in (_LIMIT.search(plain), _FETCH.search(plain)) if found]
     if _is_one_aggregate(plain):
         bounds.append(1)
     return min(bounds) if bounds else None
+
+
+def _without_noise(found: re.Match[str]) -> str:
+    """Leave nothing of a comment, and a word of a text or a quoted name."""
+    return " " if found[0].startswith(("--", "/*")) else " x "
 
 
 def _is_one_aggregate(plain: str) -> bool:

@@ -22,8 +22,8 @@ from dbagenteval.store.statements import statement
 
 __all__ = ["CHUNK_LOGS", "TraceReader", "chunks", "id_bytes", "log_range", "span_range"]
 
-_CHUNK_TRACES = 256
-_CHUNK_SPANS = 20_000
+_CHUNK_TRACES = 1024
+_CHUNK_SPANS = 8_000
 CHUNK_LOGS = 1_000
 _LONG_TRACE_NS = 900 * 10**9
 """A trace whose spans start over a longer time is read alone, so that a chunk's range is short."""

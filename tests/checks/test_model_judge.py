@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbagenteval import Trace, evaluate
-from dbagenteval.checks.model_judge import ModelJudge, Price
+from dbagenteval.checks.model_judge import ModelJudge, Price, default_cache_dir
 from dbagenteval.cli import main
 from dbagenteval.cli.targets import load_judge
 from dbagenteval.errors import TargetError, UserError
@@ -185,3 +185,15 @@ def test_run_puts_tokens_and_cost_into_both_reports(
         "Judge: model m, calls 1, cached 0, input_tokens 100, output_tokens 10, cost 7e-05"
         in Path("o.md").read_text()
     )
+
+
+def test_where_replies_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of our own, else in the user's cache."""
+    monkeypatch.setenv("DBAGENTEVAL_CACHE_DIR", "/own")
+    assert default_cache_dir() == Path("/own/judge")
+    monkeypatch.delenv("DBAGENTEVAL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert default_cache_dir() == Path("/cache/dbagenteval/judge")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert default_cache_dir() == Path("/home/somebody/.cache/dbagenteval/judge")

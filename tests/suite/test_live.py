@@ -350,3 +350,9 @@ def test_check_question_gives_an_error_card_for_a_broken_agent_or_executor() -> 
     )
     assert card.verdict == "PASS"
     assert "matched reference 2 of 2" in card.results[-1].detail
+
+
+def test_a_callable_that_tells_nothing_about_itself() -> None:
+    """Such as some that are written in C."""
+    (card,) = run_suite([Case("q")], max).cards
+    assert card.meta["answer"] == "q"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 import threading
@@ -277,3 +278,41 @@ def test_a_rule_or_executor_that_exits_does_not_end_the_run(concurrency: int) ->
     result = run_suite([case, Case("other")], good, execute=exits, concurrency=concurrency)  # type: ignore[arg-type]
     assert [card.verdict for card in result.cards] == ["ERROR", "PASS"]
     assert result.cards[0].error == "evaluation raised SystemExit: 3"
+
+
+@pytest.mark.parametrize("concurrency", [1, 2])
+def test_what_the_callback_raises_comes_out(concurrency: int) -> None:
+    """It is the caller's own code, not a case."""
+
+    def on_card(card: Any) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_suite([CASE, Case("other")], good, on_card=on_card, concurrency=concurrency)
+
+
+def test_a_limit_holds_in_another_thread_than_the_main_one() -> None:
+    """Where no signal can interrupt the agent."""
+    errors: list[str | None] = []
+
+    def run() -> None:
+        cards = run_suite([Case("q")], sleeps, concurrency=1, timeout=0.2).cards
+        errors.append(cards[0].error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(30)
+    assert errors == ["agent timed out after 0.2 s (set by `timeout`)"]
+
+
+def test_an_alarm_of_the_callers_own_is_left_alone() -> None:
+    """The agent then runs in a thread, since its time is limited all the same."""
+    rang: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    try:
+        cards = run_suite([Case("q")], sleeps, concurrency=1, timeout=0.2).cards
+        assert cards[0].verdict == "ERROR"
+        signal.raise_signal(signal.SIGALRM)
+        assert rang == [signal.SIGALRM]
+    finally:
+        signal.signal(signal.SIGALRM, before)

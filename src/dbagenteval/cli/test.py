@@ -53,6 +53,7 @@ def command() -> None:
 @click.option("--agent", metavar="FILE:FUNCTION|URL", help="The agent; else that of the project.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), help="Seconds for one turn.")
 @click.option("--extract", metavar="openai:MODEL|FILE:FUNCTION", help="Model that reads answers.")
+@click.option("--store", "store_dir", metavar="DIR", help="Where the agent's spans arrive.")
 @click.option("--comparison", type=click.Choice(["exact", "dazense"]), help="How rows compare.")
 @click.option("--html", "html_path", metavar="PATH", help="Save the result as one HTML file.")
 def run(  # noqa: PLR0913, PLR0917 one parameter an option
@@ -65,6 +66,7 @@ def run(  # noqa: PLR0913, PLR0917 one parameter an option
     agent: str | None,
     timeout: float | None,
     extract: str | None,
+    store_dir: str | None,
     comparison: str | None,
     html_path: str | None,
 ) -> int:
@@ -86,6 +88,8 @@ def run(  # noqa: PLR0913, PLR0917 one parameter an option
     }
     settings = _settings(given, options, extract)
     asked = _agent(project, agent)
+    if store_dir is not None:
+        asked = _with_spans(asked, store_dir)
     if html_path:
         from dbagenteval.report import check_writable
 
@@ -221,6 +225,25 @@ def _agent(project: Project, text: str | None) -> ProjectAgent:
         target = target.replace(".py:", ":")
         sys.path.insert(0, str(project.root))
     return FunctionAgent(load_agent(target))
+
+
+def _with_spans(agent: ProjectAgent, store_dir: str) -> ProjectAgent:
+    from dbagenteval.cli.stores import read_store
+    from dbagenteval.project.agentcall import HttpAgent
+    from dbagenteval.project.spanreply import SpanAgent
+    from dbagenteval.traces import Trace, assemble
+
+    if not isinstance(agent, HttpAgent):
+        raise UserError("--store needs an agent at a URL: only there a trace id can be handed on")
+    with read_store(store_dir):
+        pass  # a store that can't be read is told before the agent is asked
+    lock = threading.Lock()
+
+    def find(trace_id: str) -> Trace | None:
+        with lock, read_store(store_dir) as store:
+            return next(iter(assemble(store.otel_traces(trace_ids=[trace_id]))), None)
+
+    return SpanAgent(agent, find)
 
 
 def _run(

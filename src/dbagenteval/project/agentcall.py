@@ -46,6 +46,7 @@ class Asked:
         messages: Earlier turns, as `{"role", "content"}`.
         test: Name of the test, for the agent's logs and spans; never the reference.
         timeout_s: How long it may take.
+        trace_id: Of the OTel trace that the agent's spans shall join.
     """
 
     prompt: str
@@ -54,6 +55,7 @@ class Asked:
     messages: Sequence[Mapping[str, str]] = ()
     test: str = ""
     timeout_s: float = 600.0
+    trace_id: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
 class ProjectAgent(Protocol):
@@ -154,7 +156,7 @@ class HttpAgent:
         headers = {
             "content-type": "application/json",
             "accept": "application/json",
-            "traceparent": f"00-{uuid.uuid4().hex}-{uuid.uuid4().hex[:16]}-01",
+            "traceparent": f"00-{asked.trace_id}-{uuid.uuid4().hex[:16]}-01",
             "baggage": f"dbagenteval.case.id={_baggage(asked.test)}",
             **self._headers,
         }
@@ -226,7 +228,7 @@ def call_within(agent: ProjectAgent, asked: Asked) -> AgentReply:
         except BaseException as error:  # noqa: BLE001 raised again below
             failures.append(error)
 
-    if isinstance(agent, HttpAgent):
+    if not isinstance(agent, FunctionAgent):
         return agent(asked)  # its sockets have the timeout themselves
     thread = threading.Thread(target=work, name="dbagenteval-agent", daemon=True)
     thread.start()

@@ -12,7 +12,7 @@ from dbagenteval.traces.conventions.convention import LLM, MESSAGE, TOOL
 from dbagenteval.traces.databasespans import attach_database_spans
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
-from dbagenteval.traces.messages import ToolCall, ToolResult, after_last_user_text
+from dbagenteval.traces.messages import Message, ToolCall, ToolResult, after_last_user_text
 from dbagenteval.traces.sqltext import sql_in_arguments
 from dbagenteval.traces.toolkinds import (
     EXECUTE,
@@ -105,11 +105,18 @@ class _Finder:
             for message in one.outputs:
                 for call in message.calls:
                     self._read_call(call, one)
-        if models and not any(use.kind == EXECUTE for use in self.uses):
-            # The spans of earlier calls may be lost: the last one has their history.
-            for message in after_last_user_text(models[-1].inputs):
+        if any(use.kind == EXECUTE for use in self.uses):
+            return
+        # The spans of calls may be lost or never made: the last one has their history, and the
+        # agent's may have the whole conversation.
+        for one, messages in self._conversations(models[-1:]):
+            for message in after_last_user_text(messages):
                 for call in message.calls:
-                    self._read_call(call, models[-1], is_history=True)
+                    self._read_call(call, one, is_history=True)
+
+    def _conversations(self, models: list[Facts]) -> list[tuple[Facts, list[Message]]]:
+        told = [(one, one.inputs) for one in models if one.role == LLM]
+        return told + [(one, one.transcript) for one in self.turn.heads]
 
     def _is_in_check(self, one: Facts) -> bool:
         outer = outer_use(one, self.by_node)
@@ -137,6 +144,8 @@ class _Finder:
             use.writer = one
         self.asked += 1
         use.asked = use.asked or self.asked
+        if is_history:
+            use.teller = one
         if use.arguments is None or (sql and use.sql is None):
             use.arguments = call.arguments
         if sql and (use.sql is None or self.limit.cuts(use.sql)):
@@ -188,6 +197,10 @@ class _Finder:
                 self._read_results([r for m in one.outputs for r in m.results], [])
             elif one.role == LLM:
                 told = [r for m in after_last_user_text(one.inputs) for r in m.results]
+                self._read_results(told, wanting)
+        if any(use.teller is not None and not use.results for use in wanting):
+            for head in self.turn.heads:
+                told = [r for m in after_last_user_text(head.transcript) for r in m.results]
                 self._read_results(told, wanting)
 
     def _is_doubtful(self, use: Use) -> bool:

@@ -118,6 +118,11 @@ class Facts:
             self._outputs = self._messages("outputs")
         return self._outputs  # type: ignore[no-any-return]
 
+    @property
+    def transcript(self) -> list[Message]:
+        """Give the conversation that the span of an agent holds."""
+        return self._messages("transcript")
+
     def _messages(self, field: str) -> list[Message]:
         for convention in self.conventions:
             messages = getattr(convention, field)(self.node)

@@ -84,7 +84,7 @@ def _from_uses(reading: TurnReading, ran: list[str]) -> Placed:
 def _generated(use: Use, reading: TurnReading) -> StageDraft:
     draft = draft_of("generate", use.writer, output=use.sql)
     if use.writer is None:
-        main = use.source or (use.database[0] if use.database else None)
+        main = use.source or (use.database[0] if use.database else use.teller)
         draft.nodes = [main.node] if main is not None else []
         draft.implied = True
     if use.sql is None:
@@ -115,7 +115,8 @@ def _executed(use: Use, reading: TurnReading) -> StageDraft:
         draft.sql = ran
     if main is None:
         draft.implied = True
-        draft.nodes = [use.writer.node] if use.writer is not None else []
+        told = use.writer or use.teller
+        draft.nodes = [told.node] if told is not None else []
     _put_rows(draft, outcome, reading)
     return draft
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from dbagenteval.traces.content import plain, text_of
+from dbagenteval.traces.pyliteral import read_literal
 
 __all__ = ["error_in_text", "unwrap"]
 
@@ -48,7 +49,7 @@ def unwrap(value: Any) -> tuple[Any, str | None]:
     """
     failed: str | None = None
     for _ in range(8):
-        value = plain(value)
+        value = _fields_of_repr(plain(value))
         inner, is_error = _peel(value)
         if is_error and failed is None:
             failed = _error_text(inner if inner is not value else value)
@@ -56,6 +57,21 @@ def unwrap(value: Any) -> tuple[Any, str | None]:
             break
         value = inner
     return value, failed
+
+
+_REPR_FIELD = re.compile(r"(\w+)=(None|True|False|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?: |$)")
+_REPR_RESULTS = ("result", "content", "output", "data")
+
+
+def _fields_of_repr(value: Any) -> Any:
+    """Read `status='success' result='…' error=None`, as a pydantic model prints itself."""
+    if not isinstance(value, str) or not re.match(r"\w+=(?:'|\"|None|True|False)", value):
+        return value
+    fields = {name: read_literal(literal) for name, literal in _REPR_FIELD.findall(value)}
+    held = next((fields[name] for name in _REPR_RESULTS if isinstance(fields.get(name), str)), None)
+    if fields.get("error"):
+        return {"error": fields["error"]}
+    return value if held is None else held
 
 
 def _peel(value: Any) -> tuple[Any, bool]:  # noqa: C901, PLR0912 - a branch for each wrapping

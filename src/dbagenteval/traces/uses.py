@@ -23,6 +23,7 @@ class Use:
         sql: The statement, if it has one.
         source: The tool's span, or None.
         writer: The model call that asked for it, or None.
+        teller: The span whose conversation tells of it, when no span of its own does.
         database: Database spans of it, in order.
         results: What came back, best source first, each with whether it is said to be an error.
         place: Where it stands in the turn: start time and position.
@@ -36,6 +37,7 @@ class Use:
     sql: str | None = None
     source: Facts | None = None
     writer: Facts | None = None
+    teller: Facts | None = None
     database: list[Facts] = field(default_factory=list)
     results: list[tuple[Any, bool | None]] = field(default_factory=list)
     place: tuple[int, int] = (0, 0)

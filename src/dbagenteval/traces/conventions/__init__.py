@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dbagenteval.traces.conventions.autogen import AUTOGEN
 from dbagenteval.traces.conventions.convention import Convention, ToolUse
+from dbagenteval.traces.conventions.crewai import CREWAI
 from dbagenteval.traces.conventions.database import DATABASE
 from dbagenteval.traces.conventions.genai import GENAI
 from dbagenteval.traces.conventions.genai_events import GENAI_EVENTS
@@ -28,6 +29,7 @@ CONVENTIONS: tuple[Convention, ...] = (
     GOOGLE_ADK,
     PYDANTIC_AI,
     MCP,
+    CREWAI,
     OPENINFERENCE,
     OPENLLMETRY,
     GENAI_EVENTS,

@@ -65,6 +65,7 @@ class Convention:
         answer: The answer on the span of an agent, as sent.
         inputs: The messages that went into a model.
         outputs: The messages that came out.
+        transcript: The whole conversation, on the span of an agent.
         tool: The use of a tool.
         documents: Names of what a retriever gave.
         session: Attribute keys of the session id, best first.
@@ -82,6 +83,7 @@ class Convention:
     answer: Callable[[Node], Any] = _nothing
     inputs: Callable[[Node], list[Message] | None] = _nothing
     outputs: Callable[[Node], list[Message] | None] = _nothing
+    transcript: Callable[[Node], list[Message] | None] = _nothing
     tool: Callable[[Node], ToolUse | None] = _nothing
     documents: Callable[[Node], list[str] | None] = _nothing
     session: tuple[str, ...] = ()

@@ -60,17 +60,18 @@ def _role(node: Node) -> str | None:
 
 
 def _question(node: Node) -> Any:
-    attributes = node.span.attributes
-    tasks = attributes.get("crew_tasks")
-    if isinstance(tasks, str):
-        listed = loads(tasks)
-        if isinstance(listed, list) and listed and isinstance(listed[0], dict):
-            return listed[0].get("description")
-    return attributes.get(INPUT)
+    return node.span.attributes.get(INPUT)
 
 
 def _answer(node: Node) -> Any:
     return node.span.attributes.get(OUTPUT)
+
+
+def _transcript(node: Node) -> list[Message] | None:
+    """Give the messages that a graph ended with."""
+    output = plain(node.span.attributes.get(OUTPUT))
+    messages = output.get("messages") if isinstance(output, dict) else None
+    return read_messages(messages) if messages else None
 
 
 def _inputs(node: Node) -> list[Message] | None:
@@ -202,6 +203,7 @@ OPENINFERENCE = Convention(
     answer=_answer,
     inputs=_inputs,
     outputs=_outputs,
+    transcript=_transcript,
     tool=_tool,
     documents=_documents,
     session=("session.id",),

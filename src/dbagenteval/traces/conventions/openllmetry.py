@@ -9,7 +9,13 @@ from typing import Any
 
 from dbagenteval.traces.content import plain
 from dbagenteval.traces.conventions.convention import AGENT, CHAIN, LLM, TOOL, Convention, ToolUse
-from dbagenteval.traces.messages import Message, ToolCall, ToolResult, read_message
+from dbagenteval.traces.messages import (
+    Message,
+    ToolCall,
+    ToolResult,
+    read_message,
+    read_messages,
+)
 from dbagenteval.traces.tree import Node
 
 __all__ = ["OPENLLMETRY"]
@@ -64,6 +70,13 @@ def _question(node: Node) -> Any:
 
 def _answer(node: Node) -> Any:
     return _entity(node, ENTITY_OUTPUT, "outputs")
+
+
+def _transcript(node: Node) -> list[Message] | None:
+    """Give the messages that a graph ended with."""
+    output = _entity(node, ENTITY_OUTPUT, "outputs")
+    messages = output.get("messages") if isinstance(output, dict) else None
+    return read_messages(messages) if messages else None
 
 
 def _inputs(node: Node) -> list[Message] | None:
@@ -144,6 +157,7 @@ OPENLLMETRY = Convention(
     answer=_answer,
     inputs=_inputs,
     outputs=_outputs,
+    transcript=_transcript,
     tool=_tool,
     session=(
         "traceloop.association.properties.thread_id",

@@ -40,14 +40,19 @@ def _role(node: Node) -> str | None:
 
 
 def _question(node: Node) -> Any:
+    return last_user_text(_transcript(node) or ()) or None
+
+
+def _transcript(node: Node) -> list[Message] | None:
+    """Give the conversation, of a follow-up the new part."""
     attributes = node.span.attributes
     value = plain(attributes.get(ALL_MESSAGES))
     if isinstance(value, list):
         index = attributes.get(NEW_MESSAGE_INDEX)
-        new = value[index:] if isinstance(index, int) else value
-        return last_user_text(read_messages(new)) or last_user_text(read_messages(value)) or None
+        new = read_messages(value[index:]) if isinstance(index, int) else []
+        return new if last_user_text(new) else read_messages(value)
     inputs, _ = _events(attributes.get(_OLD_ALL_MESSAGES))
-    return last_user_text(inputs) or None
+    return inputs or None
 
 
 def _answer(node: Node) -> Any:
@@ -99,6 +104,7 @@ PYDANTIC_AI = Convention(
     answer=_answer,
     inputs=_inputs,
     outputs=_outputs,
+    transcript=_transcript,
     tool=_tool,
     session=("gen_ai.conversation.id",),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 from dbagenteval.scorecard import Scorecard
@@ -33,6 +34,7 @@ def progress_of(total: int, *, quiet: bool) -> Iterator[Callable[[Scorecard], No
     from dbagenteval.report.printable import printable
 
     failures: list[str] = []
+    done, started = 0, time.monotonic()
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -47,11 +49,12 @@ def progress_of(total: int, *, quiet: bool) -> Iterator[Callable[[Scorecard], No
         def on_card(card: Scorecard) -> None:
             if card.verdict != "PASS":
                 failures.append(printable(card.case_id or card.question, 30))
-            speed = progress.tasks[0].speed
+            nonlocal done
+            done += 1
             progress.update(
                 task,
                 advance=1,
-                rate=f"{speed:.1f}/s" if speed else "",
+                rate=f"{done / max(time.monotonic() - started, 0.001):.1f}/s",
                 failures=_described(failures),
             )
 

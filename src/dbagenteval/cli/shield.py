@@ -15,19 +15,18 @@ _STDOUT, _STDERR = 1, 2
 
 
 class _ToStderr:
-    """Stands for stdout while foreign code runs: writes go to stderr, nothing can close it."""
+    """Stands for stdout while foreign code runs: writes go to stderr, nothing can close it.
 
-    def __init__(self, stderr: TextIO) -> None:
-        self._stderr = stderr
+    It follows `sys.stderr`, which leads around a progress bar while there is one.
+    """
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stderr, name)
+        return getattr(sys.stderr, name)
 
     def write(self, text: str) -> int:
-        try:
-            return self._stderr.write(text)
-        except ValueError:  # somebody closed stderr
-            return len(text)
+        with contextlib.suppress(ValueError):  # somebody closed stderr
+            sys.stderr.write(text)
+        return len(text)
 
     def close(self) -> None:
         """Stay open."""
@@ -46,7 +45,7 @@ def shielded_stdout() -> Iterator[IO[str]]:
     is_process_stdout = out is not before and before.fileno() == _STDOUT
     if is_process_stdout:
         _lead(_STDOUT, _STDERR)
-    sys.stdout = _ToStderr(sys.stderr)
+    sys.stdout = _ToStderr()
     try:
         yield out
     finally:

@@ -120,7 +120,7 @@ def test_a_script_tells_its_interpreter(tmp_path):
 
 def test_a_program_that_is_not_there_is_a_mistake_of_the_user(capsys):
     """The exit code says so, and the hint helps with a bare file name."""
-    with pytest.raises(TargetError, match="there is no program 'nope.py'"):
+    with pytest.raises(TargetError, match=r"there is no program 'nope\.py'"):
         look_at(("nope.py",))
     assert main(["instrument", "--", "nope.py"]) == 2
     assert "hint: python nope.py" in capsys.readouterr().err

@@ -180,10 +180,9 @@ def _finding(library: Library, name: str, installed: Mapping[str, str]) -> Findi
 def _misfit(name: str, version: str, installed: Mapping[str, str]) -> str:
     """Name the package that is known to skip this version of its library without a word."""
     # openai-v2 up to 2.4b0 needs httpx, which openai 3 has not, and util-genai before 1.
-    if name == "openai":
-        if _major(version) >= 3 or _major(installed.get("opentelemetry-util-genai", "0")) >= 1:
-            return f"{_OTEL}openai-v2"
-    return ""
+    util = _major(installed.get("opentelemetry-util-genai", "0"))
+    is_misfit = name == "openai" and (_major(version) >= 3 or util >= 1)
+    return f"{_OTEL}openai-v2" if is_misfit else ""
 
 
 def _major(version: str) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbagenteval.compare.explanation import explain
+from dbagenteval.compare.identical import are_identical
 from dbagenteval.compare.limits import agree_up_to_ties
 from dbagenteval.compare.notes import BOTH_EMPTY, pass_notes
 from dbagenteval.compare.numbers import Tolerance
@@ -43,6 +44,8 @@ def compare_rows(
     options = options or RowOptions()
     if options.tolerance is not None:
         Tolerance.from_mapping(options.tolerance)
+    elif are_identical(expected, actual, options):
+        return RowComparison(equal=True)
     if _is_large(expected, actual):
         found = _compare_large(expected, actual, options)
         if found is not None:

@@ -253,7 +253,15 @@ def _last_model(reading: TurnReading) -> Facts | None:
         for one in reading.turn.facts
         if one.role == LLM and not any(id(above) in tools for above in one.node.ancestors)
     ]
-    return max(models, key=_end, default=None)
+    # Of a call that two layers of a framework tell, the inner one has what the model said.
+    outer = {
+        id(above)
+        for one in models
+        if any(message.text or message.calls for message in one.outputs)
+        for above in one.node.ancestors
+    }
+    inner = [one for one in models if id(one.node) not in outer]
+    return max(inner or models, key=_end, default=None)
 
 
 def _end(one: Facts) -> tuple[int, int]:

@@ -118,7 +118,7 @@ def _role(value: Any) -> str:
 def _read(item: dict[str, Any], role: str) -> Message:
     reading = _Reading()
     parts = item.get("parts")
-    content = item.get("content") if parts is None else parts
+    content = item.get("content", item.get("blocks")) if parts is None else parts
     content = plain(content) if isinstance(content, str) and _is_parts(content) else content
     call_id = item.get("tool_call_id")
     if role == "tool" and parts is None and (call_id or "id" in item or isinstance(content, str)):

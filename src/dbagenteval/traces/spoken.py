@@ -29,6 +29,7 @@ _QUESTION_KEYS = (
     "content",
     "description",
 )
+_SURE_KEYS = (*_QUESTION_KEYS[:8], "user_msg")
 _QUESTION_WRAPPERS = (
     "inputs",
     "input_args",
@@ -71,6 +72,7 @@ _CREW_TASK = re.compile(
     re.DOTALL,
 )
 _CHAT_MESSAGE = re.compile(r"TextContent\(text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\*).*(?:\)|\.\.\.)$", re.DOTALL)
 _MAX_DEPTH = 6
 
 
@@ -95,7 +97,8 @@ def _question_in_object(value: dict[str, Any], depth: int) -> str | None:
         said = clean_question(last_user_text(read_messages(messages)))
         if said or is_message:
             return said or None
-    for key in _QUESTION_KEYS:
+    # Deep in an object of objects only a key that can mean nothing else is trusted.
+    for key in _QUESTION_KEYS if depth <= 1 else _SURE_KEYS:
         held = plain(value.get(key))
         if isinstance(held, str) and held.strip():
             return clean_question(held)
@@ -109,7 +112,7 @@ def _wrapped(
     depth: int,
 ) -> str | None:
     """Look into known wrappings, then into any values, as pipelines name their components."""
-    if len(value) == 1:
+    if len(value) == 1 and depth <= 1:
         ((key, only),) = value.items()
         if isinstance(only, str) and only.strip() and key not in _NOT_SPOKEN:
             return read(only, depth + 1)
@@ -176,6 +179,8 @@ def _last_said(messages: Any) -> str | None:
 
 def _said(text: str) -> str:
     text = text.strip()
+    if _OBJECT_REPR.match(text) and not text.startswith("ChatMessage("):
+        return ""  # an object printed itself, mostly cut: nobody said that
     shown = _CHAT_MESSAGE.search(text) if text.startswith("ChatMessage(") else None
     if shown:
         literal = read_literal(shown.group(1))

@@ -88,6 +88,8 @@ def _peel(value: Any) -> tuple[Any, bool]:  # noqa: C901, PLR0912 - a branch for
         messages = value["update"].get("messages")
         held = messages[-1] if isinstance(messages, list) and messages else value["update"]
         return held, False
+    if "raw_output" in value and "tool_name" in value:  # LlamaIndex's ToolOutput
+        return value["raw_output"], value.get("is_error") is True
     if isinstance(value.get("toolResult"), dict):
         held = value["toolResult"]
         return held.get("content"), held.get("status") == "error"

@@ -84,7 +84,12 @@ def _outputs(node: Node) -> list[Message] | None:
     if any(message.text or message.calls for message in flattened):
         return flattened
     value = node.span.attributes.get(OUTPUT)
-    return [Message("assistant", value)] if isinstance(value, str) and value else None
+    if not isinstance(value, str) or not value:
+        return None
+    held = plain(value)
+    if isinstance(held, dict) and isinstance(held.get("message"), dict):
+        return read_messages([held["message"]])
+    return [Message("assistant", value)]
 
 
 def _held(value: Any) -> list[Message] | None:

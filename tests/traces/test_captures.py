@@ -37,6 +37,7 @@ ABSENT_IN = {
     ("langchain_oi_truncated", "q13", "rows"): "cut",
     ("vanna2_ollm_openai", "q13", "rows"): "cut",
     ("agno_oi", "r07", "rows"): "cut",
+    ("agno_ollm", "r07", "rows"): "cut",
     # The span has the exception's type; its text is content.
     (
         "pydantic_ai_nocontent",

@@ -216,12 +216,13 @@ def _names_with_columns(sql: Sql) -> set[str]:
 def _hint_problem(sql: Sql) -> str | None:
     for hint in sql.find(exp.WithTableHint):
         for part in hint.expressions:
-            name = part.name.upper()
+            name = part.name.upper() if isinstance(part, exp.Expr) else str(part).upper()
             if name not in _HARMLESS_HINTS:
-                return f"locks by the table hint {name or part.sql()}"
+                return f"locks by the table hint {name}"
     for hint in sql.find(exp.Hint):
         for part in hint.expressions:
-            if part.name.upper() == "SET_VAR" or "SET_VAR" in part.sql().upper():
+            text = part.sql() if isinstance(part, exp.Expr) else str(part)
+            if "SET_VAR" in text.upper():
                 return "changes a setting by the hint SET_VAR"
     return None
 

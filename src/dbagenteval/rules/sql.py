@@ -32,7 +32,7 @@ _CACHED_TEXTS = 1024
 _CACHED_CHARS = 65_536
 """Longer texts are parsed each time: a tree takes about 100 times the text's bytes."""
 
-_MAX_CHARS = 5_000_000
+_MAX_CHARS = 2_000_000
 _MEMO_ENTRIES = 64
 _THREAD_NESTING = 40
 _THREAD_STACK_BYTES = 64 * 1024 * 1024
@@ -82,7 +82,7 @@ class Sql:
     def find(self, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:
         """Give all nodes of these classes or their subclasses."""
         for kind, nodes in self.nodes.items():
-            if _is_any(kind, kinds):
+            if issubclass(kind, kinds):
                 yield from nodes
 
     def _read(self) -> str | None:
@@ -91,6 +91,8 @@ class Sql:
             return f"SQL is too long to analyse ({len(self.text)} characters, at most {_MAX_CHARS})"
         if self.text.startswith("```"):
             return "SQL is wrapped in a Markdown code fence; give the statement itself"
+        if self.dialect is None and raw_text.has_escaped_quote(self.text):
+            return "contains a backslash before a quote; set `dialect` so it is read correctly"
         try:
             self.tokens = dialect.tokenize(self.text)
             depth, problem = raw_text.nesting(self.text, self.tokens)
@@ -109,11 +111,6 @@ class Sql:
             return "SQL is too deeply nested to analyse"
         except Exception as error:  # noqa: BLE001 # the parser's own faults are findings, not ours
             return f"SQL could not be analysed ({type(error).__name__}: {_one_line(str(error))})"
-
-
-@lru_cache(maxsize=None)  # as many as the parser has classes, times a dozen questions
-def _is_any(kind: type[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
-    return issubclass(kind, kinds)
 
 
 @lru_cache(maxsize=64)

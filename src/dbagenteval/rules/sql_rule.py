@@ -134,6 +134,9 @@ class SqlRule(Check):
             return self.sql_problem(sql, trace)
         except RecursionError:
             return "SQL is too deeply nested to analyse"
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            # A tree of a shape nobody foresaw: what can't be understood fails.
+            return f"SQL could not be analysed by this rule ({type(error).__name__}: {error})"
 
 
 def _cut(text: str) -> str:

@@ -31,8 +31,10 @@ class ProjectFolder:
         return path
 
     def make_database(self) -> Path:
+        """Make the database if it is not there; it may be open already."""
         path = self.root / "bakery.duckdb"
-        path.unlink(missing_ok=True)
+        if path.exists():
+            return path
         with duckdb.connect(str(path)) as connection:
             connection.execute((self.root / "bakery.sql").read_text("utf-8"))
         return path

@@ -119,6 +119,9 @@ VERDICTS = {
     "budget_unknown": (COUNT + "assertions: [{type: max_cost, value: 1}]\n", {"rows": [{"n": 4}]}, "fail", "assertion"),
     "several_references": (COUNT.replace("sql: SELECT COUNT(*) AS n FROM main.customers", "sql: ['SELECT 3 AS n', 'SELECT 4 AS n']"), {"rows": [{"n": 4}]}, "pass", ""),
     "old_rules": (COUNT.replace("SELECT COUNT(*) AS n FROM main.customers", "SELECT 0.004 AS n") + "comparison: dazense\n", {"rows": [{"n": 0.001}]}, "pass", ""),
+    "half_a_character": (COUNT, b'{"rows": [{"n": 4, "x": "\\ud800"}], "text": "\\udfff"}', "pass", ""),
+    "malformed_trace": (COUNT, {"trace": {"stages": 3}}, "error", "agent_error"),
+    "a_list": (COUNT, [1], "error", "agent_error"),
     "no_json": (COUNT, b"<html>", "error", "agent_error"),
     "agent_error": (COUNT, {"error": "model overloaded"}, "error", "agent_error"),
     "unexpected_fields": (COUNT, {"rows": [{"n": 4}], "usage": {"new": {"x": 1}}, "cost": "much", "toolCalls": "none"}, "pass", ""),
@@ -256,6 +259,39 @@ def test_what_is_finished_survives_the_evaluator_too(folder, agent) -> None:
     assert _run(folder, agent)[0] == 0
     assert seen == [1, 2], "the head, then the first result"
     assert not list((folder.root / "tests" / "outputs").glob("*.partial.jsonl"))
+
+
+def test_a_result_that_cannot_be_kept_ends_the_run(folder, agent, monkeypatch) -> None:
+    """When a result can't be written, the run does not end as if all had passed."""
+    from dbagenteval.project.testresults import ResultsFile
+
+    _one_test(folder, COUNT)
+    agent.reply = lambda request: {"rows": [{"n": 4}]}
+
+    def full(self, result) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(ResultsFile, "add", full)
+    with pytest.raises(OSError, match="No space left"):
+        _run(folder, agent)
+
+
+def test_an_interrupt_keeps_what_is_finished(folder, agent, monkeypatch) -> None:
+    """Ctrl-C ends the run with 130, and the finished results are in a whole file."""
+    from dbagenteval.project import answerrun
+
+    _one_test(folder, COUNT)
+    agent.reply = lambda request: {"rows": [{"n": 4}]}
+    real = answerrun.run_tests
+
+    def interrupted(*arguments, **options):
+        real(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(answerrun, "run_tests", interrupted)
+    code, document = _run(folder, agent)
+    assert code == 130
+    assert document["summary"]["passed"] == 1
 
 
 def test_nothing_that_ran_is_exit_2(folder, agent, capsys) -> None:

@@ -275,11 +275,12 @@ def _run(
         file.add(result)
         click.echo(_line(result))
 
+    interrupted = False
     try:
         run_tests(tests, references, agent, settings, on_result, stop)
     except KeyboardInterrupt:
         stop.set()
-        click.echo("interrupted; the finished results are kept", err=True)
+        interrupted = True
     results = [done[index] for index in sorted(done)]
     used = getattr(settings.extract, "usage", None)
     evaluator = used() if used is not None else None  # apart from what the agent costs
@@ -289,11 +290,14 @@ def _run(
 
     click.echo(f"\nresults: {file.path}")
     click.echo(render_results(document))
+    if interrupted:
+        click.echo("interrupted; the finished results are kept", err=True)
+        raise click.Abort
     return results, document
 
 
 def _line(result: AnswerResult) -> str:
-    from dbagenteval.report.printable import printable
+    from dbagenteval.printable import printable
 
     mark = "PASS" if result.passed else result.verdict.upper()
     model = f" [{result.model}]" if result.model else ""

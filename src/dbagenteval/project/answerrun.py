@@ -114,20 +114,23 @@ def run_tests(
     Returns:
         The results in the order model, test, attempt, whatever order they ended in.
     """
-    jobs = [
-        (model, test, attempt)
-        for model in settings.models
-        for test in tests
-        for attempt in range(1, settings.k + 1)
-    ]
+    jobs = _jobs(tests, settings)
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     for index in range(len(jobs)):
         waiting.put(index)
     results: list[AnswerResult | None] = [None] * len(jobs)
     lock = threading.Lock()
     stop = stop or threading.Event()
+    failures: list[BaseException] = []
 
     def work() -> None:
+        try:
+            take_jobs()
+        except BaseException as error:  # noqa: BLE001 raised in the caller's thread
+            failures.append(error)
+            stop.set()
+
+    def take_jobs() -> None:
         while not stop.is_set():
             try:
                 index = waiting.get_nowait()
@@ -151,7 +154,18 @@ def run_tests(
                 worker.join(0.5)
     finally:
         stop.set()
+    if failures:  # such as a full disk: what is not on record did not pass
+        raise failures[0]
     return [result for result in results if result is not None]
+
+
+def _jobs(tests: Sequence[AnswerTest], settings: RunSettings) -> list[tuple[str, AnswerTest, int]]:
+    return [
+        (model, test, attempt)
+        for model in settings.models
+        for test in tests
+        for attempt in range(1, settings.k + 1)
+    ]
 
 
 def _attempt(
@@ -177,8 +191,10 @@ def _attempt(
     blank = replace(blank, started=datetime.datetime.now(datetime.timezone.utc), message="error")
     try:
         prompt, reply = _converse(test, model, agent, settings)
-    except AgentError as error:
-        return replace(blank, reason=error.reason, error=str(error), duration_ms=_ms_since(begun))
+    except Exception as error:  # noqa: BLE001 the boundary of one test: the rest must go on
+        reason = error.reason if isinstance(error, AgentError) else "agent_error"
+        text = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+        return replace(blank, reason=reason, error=text, duration_ms=_ms_since(begun))
     cost, cost_from = cost_of(reply, model, settings.prices)
     told = replace(blank, reply=reply, cost=cost, cost_from=cost_from, duration_ms=_ms_since(begun))
     if reply.error and not reply.text and reply.rows is None:

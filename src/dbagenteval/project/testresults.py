@@ -148,32 +148,35 @@ def result_document(result: AnswerResult) -> dict[str, Any]:
             "tool_calls": _plain([dict(call) for call in reply.tool_calls]),
             "executed_sql": list(reply.sqls),
         }
-    return {
-        "name": result.test.name,
-        "model": result.model,
-        "attempt": result.attempt,
-        "passed": result.passed,
-        "verdict": result.verdict,
-        "message": result.message,
-        "reason": result.reason,
-        "tokens": reply.tokens if reply else None,
-        "tokens_by_kind": dict(reply.token_kinds) if reply else {},
-        "cost": result.cost,
-        "cost_from": result.cost_from,
-        "duration_ms": result.duration_ms,
-        "tool_call_count": len(reply.tool_calls) if reply else None,
-        "error": result.error or None,
-        "failed_assertions": list(result.problems),
-        "prompt": result.test.prompt,
-        "turns": list(result.test.turns),
-        "expect": result.test.expect,
-        "sql": list(result.test.sqls),
-        "tags": list(result.test.tags),
-        "file": result.test.file,
-        "file_sha256": result.test.sha256,
-        "started_at": result.started.isoformat() if result.started else None,
-        "details": details,
-    }
+    document: dict[str, Any] = _plain(
+        {
+            "name": result.test.name,
+            "model": result.model,
+            "attempt": result.attempt,
+            "passed": result.passed,
+            "verdict": result.verdict,
+            "message": result.message,
+            "reason": result.reason,
+            "tokens": reply.tokens if reply else None,
+            "tokens_by_kind": dict(reply.token_kinds) if reply else {},
+            "cost": result.cost,
+            "cost_from": result.cost_from,
+            "duration_ms": result.duration_ms,
+            "tool_call_count": len(reply.tool_calls) if reply else None,
+            "error": result.error or None,
+            "failed_assertions": list(result.problems),
+            "prompt": result.test.prompt,
+            "turns": list(result.test.turns),
+            "expect": result.test.expect,
+            "sql": list(result.test.sqls),
+            "tags": list(result.test.tags),
+            "file": result.test.file,
+            "file_sha256": result.test.sha256,
+            "started_at": result.started.isoformat() if result.started else None,
+            "details": details,
+        }
+    )
+    return document
 
 
 def _summary(listed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -219,7 +222,10 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(item) for item in value]
-    if isinstance(value, bool) or value is None or isinstance(value, str):
+    if isinstance(value, str):
+        # A lone surrogate, as a broken agent may send, is no UTF-8.
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
         return value if abs(value) < 2**63 else str(value)

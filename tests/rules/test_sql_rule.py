@@ -268,6 +268,15 @@ def test_forbidden_names_count_as_written(name: str) -> None:
     assert result.detail == f"calls forbidden function {name}()"
 
 
+def test_a_double_quoted_value_passes_with_a_warning() -> None:
+    """Without a dialect the documented leniency stays, and the detail says what it rests on."""
+    sql = 'SELECT * FROM orders WHERE store_id = "s1"'
+    result = run(TenantFilter("store_id", "s1"), sql)
+    assert result.status == "pass"
+    assert result.detail.startswith('warning: "s1" is text in SQLite')
+    assert run(TenantFilter("store_id", "s1", dialect="postgres"), sql).status == "fail"
+
+
 def test_a_bind_parameter_is_not_evidence_of_a_value() -> None:
     """With a value a bind parameter skips, without one it passes."""
     sql = "SELECT * FROM orders WHERE store_id = $1"

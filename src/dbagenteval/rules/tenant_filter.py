@@ -17,7 +17,7 @@ from dbagenteval.rules.sql import Sql
 from dbagenteval.rules.sql_rule import Finding, SqlRule, names_of
 from dbagenteval.rules.tenant_facts import Const, Domain
 from dbagenteval.rules.tenant_flow import Leak, TenantFlow
-from dbagenteval.scorecard import SKIP
+from dbagenteval.scorecard import PASS, SKIP
 from dbagenteval.traces import Trace
 
 __all__ = ["TenantFilter"]
@@ -159,6 +159,20 @@ class TenantFilter(SqlRule):
             names = ", ".join(sorted(tenants.parameters))
             if self.values is not None:
                 return Finding(f"the value of the bind parameter {names} was not seen", SKIP)
+        return self._quotes_note(flow.sql)
+
+    def _quotes_note(self, sql: Sql) -> Finding | None:
+        """Say beside a pass what another database would read."""
+        if base_name(sql.dialect) or self.values is None:
+            return None
+        for column in sql.find(exp.Column):
+            is_quoted = isinstance(column.this, exp.Identifier) and column.this.args.get("quoted")
+            if is_quoted and not column.args.get("table") and column.name in self.values:
+                return Finding(
+                    f'warning: "{column.name}" is text in SQLite and MySQL and a column elsewhere; '
+                    "set `dialect` to decide",
+                    PASS,
+                )
         return None
 
     def _leak_text(self, leaks: list[Leak], has_unqualified: bool) -> str:

@@ -577,3 +577,25 @@ def test_the_whole_result_of_a_tool_is_better_than_capped_rows():
         "dbagenteval.rows.truncated": True,
     }
     check_run(only(*spans, span(3, recorded, parent=2)))
+
+
+def test_what_a_model_said_is_no_answer_of_an_agent_that_failed():
+    """The text is shown, and the answer stage has the agent's error."""
+    said = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.output.messages": json.dumps(
+            [{"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}]
+        ),
+    }
+    trace = only(
+        span(
+            1,
+            {"openinference.span.kind": "AGENT", "input.value": QUESTION},
+            for_ms=90,
+            status_code=2,
+            status_message="GraphRecursionError: limit reached",
+        ),
+        span(2, said, parent=1),
+    )
+    answer = trace.stage("answer")
+    assert (answer.output, answer.error) == (ANSWER, "GraphRecursionError: limit reached")

@@ -19,6 +19,7 @@ from dbagenteval.traces.toolkinds import CHECK, EXECUTE, FINAL, OTHER
 from dbagenteval.traces.turnreading import TurnReading
 
 _MIN_BROKEN = 60
+_ERROR = 2
 
 __all__ = ["Question", "read_answer", "read_question"]
 
@@ -116,13 +117,18 @@ def read_answer(reading: TurnReading) -> StageDraft | None:
     if any(draft.kind == "answer" for draft in reading.drafts):
         return None
     hidden: list[tuple[str, str]] = []
-    return (
+    draft = (
         _from_tellers(reading, hidden)
         or _from_answer_node(reading)
         or _from_final_tool(reading, hidden)
         or _from_last_model(reading, hidden)
         or _without_answer(reading, hidden)
     )
+    head = reading.turn.heads[0].node.span if reading.turn.heads else None
+    if draft is not None and head is not None and head.status_code == _ERROR:
+        # What a model said last is no answer of an agent that ended with an error.
+        draft.error = draft.error or span_error(head)
+    return draft
 
 
 def _made(one: Facts, text: str) -> StageDraft:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbagenteval.printable import printable
+
 __all__ = [
     "ERROR",
     "FAIL",
@@ -151,17 +153,19 @@ class Scorecard:
 
     def summary(self) -> str:
         """Give the card as text: the question, a line for each check, the verdict."""
-        lines = [f"Q: {self.question}"]
+        lines = [f"Q: {_shown(self.question)}"]
         if self.error:
-            lines.append(f"  error: {self.error}")
+            lines.append(f"  error: {_shown(self.error)}")
         for stage in self.stages():
             lines.extend(
-                f"  {stage:<12} {result.check:<18} {result.status.upper():<5} "
-                f"{result.detail}".rstrip()
+                f"  {_shown(stage):<12} {_shown(result.check):<18} {result.status.upper():<5} "
+                f"{_shown(result.detail)}".rstrip()
                 for result in self.results
                 if result.stage == stage
             )
-        ending = f"  (first failing stage: {self.failed_stage})" if self.failed_stage else ""
+        ending = (
+            f"  (first failing stage: {_shown(self.failed_stage)})" if self.failed_stage else ""
+        )
         lines.append(f"  VERDICT      {self.verdict}{ending}")
         return "\n".join(lines)
 
@@ -181,6 +185,10 @@ class Scorecard:
         if self.meta:
             data["meta"] = self.meta
         return data
+
+
+def _shown(text: str) -> str:
+    return printable(text, collapse=False)
 
 
 @dataclass

@@ -249,6 +249,16 @@ def test_no_data_changes_the_instructions(
     assert data == [question, rows_json([{"n": cell}]), answer]
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_inline"), [("15.", True), ("15%", True), ("fifteen", False), ("1\n2", False)]
+)
+def test_only_a_figure_stands_within_a_sentence_of_the_task(answer: str, is_inline: bool) -> None:
+    """A template of a user may ask "Is {answer} plausible?"; words always stand between markers."""
+    prompt = judge_prompt("Is this polite? {answer}", "q", answer, None, 100)
+    assert (f"Is this polite? {answer}\n" in prompt) is is_inline
+    assert (f">\n{answer}\n</DATA-" in prompt) is not is_inline
+
+
 def test_data_can_not_close_its_own_markers() -> None:
     """A marker is a digest of the data: repeating an old one makes a new one."""
     prompt = judge_prompt(FAITHFUL_PROMPT, "q", "a", [], 100)

@@ -36,6 +36,7 @@ Judge = Callable[[str], str]
 """Takes a prompt and returns the model's reply as text."""
 
 MAX_ROWS_CHARS = 20_000
+_FIGURE = re.compile(r"[0-9.,:%+-]{1,40}")
 _PLACEHOLDER = re.compile(r"\{(question|answer|rows)\}")
 _DISAGREEING = " (warning: the reply held verdicts that disagree; the last one was taken)"
 
@@ -192,7 +193,15 @@ def judge_prompt(
     used = [data[name] for name in _PLACEHOLDER.findall(template)]
     digest = hashlib.sha256("\0".join(used).encode("utf-8", "surrogatepass")).hexdigest()
     marker = f"DATA-{digest[:16]}"
-    filled = _PLACEHOLDER.sub(lambda name: f"<{marker}>\n{data[name[1]]}\n</{marker}>", template)
+
+    def insert(name: re.Match[str]) -> str:
+        within_a_line = template[: name.start()].rpartition("\n")[2].strip() != ""
+        # A figure such as `15.` can say nothing, so it may stand within a sentence of the task.
+        if within_a_line and _FIGURE.fullmatch(data[name[1]]):
+            return data[name[1]]
+        return f"<{marker}>\n{data[name[1]]}\n</{marker}>"
+
+    filled = _PLACEHOLDER.sub(insert, template)
     return f"{filled}\n\n{DATA_NOTICE.replace('MARKER', marker)}\n{VERDICT_REQUEST}"
 
 

@@ -20,13 +20,13 @@ __all__ = ["command"]
 @click.option("--allow-removed", is_flag=True, help="A case that passed may be gone.")
 def command(old: str, new: str, *, allow_removed: bool) -> int:
     """Compare two reports that `--json` saved: OLD, the earlier one, with NEW."""
+    from dbagenteval.printable import printable
     from dbagenteval.report import (
         diff_reports,
         diff_to_markdown,
         passes_that_are_gone,
         read_report,
     )
-    from dbagenteval.report.printable import printable
 
     changes = diff_reports(read_report(old), read_report(new))
     click.echo(diff_to_markdown(changes), nl=False)

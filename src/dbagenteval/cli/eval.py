@@ -191,7 +191,7 @@ def _line(counts: dict[str, int], total: int, noun: str) -> str:
 
 def _print_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print columns as wide as they need, the last one as long as it is."""
-    from dbagenteval.report.printable import printable
+    from dbagenteval.printable import printable
 
     shown = [heads, *([printable(cell, 200) for cell in row] for row in rows)]
     widths = [max(len(row[index]) for row in shown) for index in range(len(heads) - 1)]

@@ -31,7 +31,7 @@ def progress_of(total: int, *, quiet: bool) -> Iterator[Callable[[Scorecard], No
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from dbagenteval.report.printable import printable
+    from dbagenteval.printable import printable
 
     failures: list[str] = []
     done, started = 0, time.monotonic()

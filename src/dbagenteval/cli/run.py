@@ -11,11 +11,11 @@ import click
 
 from dbagenteval.cli.abbreviations import CommandWithAbbreviations
 from dbagenteval.cli.agents import service_options
+from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
     from dbagenteval.cases import Case
-    from dbagenteval.checks import Judge
     from dbagenteval.cli.results import ResultPrinter
     from dbagenteval.scorecard import SuiteResult
     from dbagenteval.suite.agents import Agent
@@ -44,10 +44,7 @@ _NEEDS_EXECUTOR = (
 @click.option("--execute", metavar="FILE:FUNCTION", help="Your executor, for reference_sql.")
 @click.option("--database", metavar="URL", help="Database to run reference_sql on.")
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
-@click.option("--judge", metavar="JUDGE", help="FILE:FUNCTION, or openai:MODEL[@URL].")
-@click.option("--judge-price", metavar="IN,OUT", help="Per million tokens, for the report.")
-@click.option("--judge-cache", type=Path, metavar="DIR", help="Where replies of a model are kept.")
-@click.option("--no-judge-cache", is_flag=True, help="Ask a model again what it was asked before.")
+@judge_options
 @click.option("--dialect", metavar="NAME", help="Database type, for rules that name none.")
 @click.option("--tags", metavar="A,B", help="Run only cases that have one of these tags.")
 @click.option("-k", "expression", metavar="EXPR", help="Run only cases that match: a and not b.")
@@ -98,7 +95,7 @@ def _run(
     from dbagenteval.suite import run_suite
 
     rules = load_rules(options["rules"]) if options["rules"] else []
-    judge = _load_judge(options)
+    judge = judge_of(options)
     execute = load_executor(options["execute"], options["database"])
     if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
         raise UserError(_NEEDS_EXECUTOR)
@@ -120,23 +117,8 @@ def _run(
             },
         )
     result.meta["seconds"] = round(time.perf_counter() - started, 3)
-    usage = getattr(judge, "usage", None)
-    if callable(usage):
-        result.meta["judge"] = usage()
+    result.meta.update(judge_usage(judge))
     return result
-
-
-def _load_judge(options: dict[str, Any]) -> Judge | None:
-    from dbagenteval.cli.targets import load_judge
-
-    if not options["judge"]:
-        return None
-    return load_judge(
-        options["judge"],
-        cache_dir=options["judge_cache"],
-        cache=not options["no_judge_cache"],
-        price=options["judge_price"],
-    )
 
 
 def _check_paths(*paths: str | None) -> None:

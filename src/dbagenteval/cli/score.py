@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import click
 
+from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.main import EXIT_NOT_PASSED, EXIT_OK
 from dbagenteval.cli.stores import in_range, read_store, store_option
 from dbagenteval.errors import UserError
@@ -30,31 +32,14 @@ __all__ = ["command"]
     help="Run SQL that only reads again on --database where its rows were not captured.",
 )
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
-@click.option("--judge", metavar="FILE:FUNCTION", help="Judge function.")
+@judge_options
 @click.option("--dialect", help="Dialect of the SQL for rules that name none.")
 @click.option("--json", "json_path", metavar="PATH", help="Save the full result.")
 @click.option("--md", "md_path", metavar="PATH", help="Save a short report.")
 @click.option("--allow-unmatched", is_flag=True, help="Traces that match no case are fine.")
 @click.option("--allow-missing", is_flag=True, help="Cases without a trace are fine.")
 @click.option("--allow-skipped", is_flag=True, help="Checks without evidence are fine.")
-def command(  # noqa: PLR0913, PLR0917 one parameter an option
-    cases_file: str,
-    store_dir: str,
-    since_ns: int | None,
-    service: str | None,
-    execute: str | None,
-    database: str | None,
-    rules: str | None,
-    judge: str | None,
-    dialect: str | None,
-    json_path: str | None,
-    md_path: str | None,
-    *,
-    replay_sql: bool,
-    allow_unmatched: bool,
-    allow_missing: bool,
-    allow_skipped: bool,
-) -> int:
+def command(cases_file: str, **options: Any) -> int:
     """Score the traces of a store against the cases of a file.
 
     A trace belongs to the case with its case id, else to the case that asks its question.
@@ -62,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
     from dbagenteval.cases import load_cases
     from dbagenteval.cli.replaying import replay_of
     from dbagenteval.cli.scoring import Scoring
-    from dbagenteval.cli.targets import load_executor, load_judge, load_rules
+    from dbagenteval.cli.targets import load_executor, load_rules
     from dbagenteval.suite.gate import Gate
     from dbagenteval.suite.match import Matcher
     from dbagenteval.suite.replay import mark_replayed
@@ -70,35 +55,37 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
     from dbagenteval.traces import assemble
 
     cases = load_cases(cases_file)
+    dialect = options["dialect"]
     if dialect:
         cases = [replace(case, dialect=case.dialect or dialect) for case in cases]
     matcher = Matcher(cases)
-    checks = load_rules(rules) if rules else []
-    judge_function = load_judge(judge) if judge else None
-    executor = load_executor(execute, database)
+    checks = load_rules(options["rules"]) if options["rules"] else []
+    judge = judge_of(options)
+    executor = load_executor(options["execute"], options["database"])
     if executor is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
         raise UserError(
             "some cases have `reference_sql`; pass --database URL or --execute module:function "
             "to run it"
         )
-    replay = replay_of(database, dialect) if replay_sql else None
+    replay = replay_of(options["database"], dialect) if options["replay_sql"] else None
     gate = Gate(
-        allow_unmatched=allow_unmatched,
-        allow_missing=allow_missing,
-        allow_skipped=allow_skipped,
+        **{name: options[name] for name in ("allow_unmatched", "allow_missing", "allow_skipped")}
     )
-    with Scoring(json_path, md_path) as scoring, read_store(store_dir) as store:
-        traces = assemble(store.otel_traces(since_ns=since_ns, service=service))
+    scoring = Scoring(options["json_path"], options["md_path"])
+    with scoring, read_store(options["store_dir"]) as store:
+        traces = assemble(
+            store.otel_traces(since_ns=options["since_ns"], service=options["service"])
+        )
         scored = score_traces(
             traces if replay is None else replay.traces(traces),
             matcher,
             rules=checks,
-            judge=judge_function,
+            judge=judge,
             execute=None if executor is None else ReferenceCache(executor),
         )
         if replay is not None:
             scored = ((match, mark_replayed(card)) for match, card in scored)
-        score = scoring.show(scored, matcher, gate)
+        score = scoring.show(scored, matcher, gate, facts=lambda: judge_usage(judge))
         if replay is not None:
             click.echo(f"replayed: rows of {replay.replayed} executions, refused {replay.refused}")
     return EXIT_NOT_PASSED if score.problems(gate) else EXIT_OK

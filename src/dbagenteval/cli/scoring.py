@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
 import click
 
+import dbagenteval
+from dbagenteval.printable import printable
 from dbagenteval.report import check_writable, render_card, save, to_markdown
-from dbagenteval.report.printable import printable
 from dbagenteval.report.stream import StreamedJson
 from dbagenteval.report.text import render_summary
 from dbagenteval.scorecard import Scorecard
@@ -63,9 +64,21 @@ class Scoring:
         self._stack.__exit__(kind, error, traceback)
 
     def show(
-        self, scored: Iterable[tuple[Match, Scorecard]], matcher: Matcher, gate: Gate
+        self,
+        scored: Iterable[tuple[Match, Scorecard]],
+        matcher: Matcher,
+        gate: Gate,
+        *,
+        facts: Callable[[], dict[str, Any]] = dict,
     ) -> Score:
-        """Show every card as it comes, then the totals and what the gate says of them."""
+        """Show every card as it comes, then the totals and what the gate says of them.
+
+        Args:
+            scored: Matches and cards, as they come.
+            matcher: Knows by the end which cases have no trace.
+            gate: What may be left out.
+            facts: Gives further facts for the report's `meta` at the end.
+        """
         score = Score()
         for match, card in scored:
             matched = match.case is not None
@@ -73,7 +86,7 @@ class Scoring:
             self._add(match, card)
         score.missing = [case.key for case in matcher.missing]
         self._print_totals(score, gate)
-        self._finish(score, gate)
+        self._finish(score, gate, facts())
         return score
 
     def _add(self, match: Match, card: Scorecard) -> None:
@@ -115,11 +128,12 @@ class Scoring:
         if problems:
             click.echo(f"not passed: {'; '.join(problems)}")
 
-    def _finish(self, score: Score, gate: Gate) -> None:
+    def _finish(self, score: Score, gate: Gate, facts: dict[str, Any]) -> None:
         summary = score.cards.to_dict()
         if self._json is not None:
             self._json.finish(
                 summary=summary,
+                meta={"dbagenteval": dbagenteval.__version__, **facts},
                 gate={"problems": score.problems(gate)},
                 missing=score.missing,
                 unobserved=score.unobserved,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dbagenteval.report.printable import printable
+from dbagenteval.printable import printable
 
 __all__ = ["render_results"]
 

@@ -14,7 +14,7 @@ from rich.tree import Tree
 
 from dbagenteval.cli.stores import in_range, read_store, store_option
 from dbagenteval.errors import UserError
-from dbagenteval.report.printable import printable
+from dbagenteval.printable import printable
 
 if TYPE_CHECKING:
     from dbagenteval.store import Store

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dbagenteval.report.printable import printable
+from dbagenteval.printable import printable
 from dbagenteval.report.text import percent
 
 __all__ = ["diff_to_markdown", "to_markdown"]

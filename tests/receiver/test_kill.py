@@ -141,6 +141,18 @@ def test_serving_goes_on_while_the_store_process_is_started_again(tmp_path: Path
     assert span_counts(tmp_path / "s") == dict.fromkeys(load.acknowledged, 2)
 
 
+def test_a_stop_takes_no_longer_than_allowed(tmp_path: Path) -> None:
+    """Even if storing hangs; the journal keeps what is left."""
+    with serve(tmp_path / "s", "--shutdown-timeout", "1") as served:
+        os.kill(store_process(served), signal.SIGSTOP)
+        body = traces_request((1, 1), (1, 2)).SerializeToString()
+        assert requests.post(f"{served.http}/v1/traces", body, headers=HEADERS, timeout=9).ok
+        begun = time.monotonic()
+        assert served.stop() == 0
+        assert time.monotonic() - begun < 15
+    assert span_counts(tmp_path / "s") == {1: 2}
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 24 MB."""

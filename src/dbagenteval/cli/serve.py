@@ -90,7 +90,8 @@ _FILE = click.Path(path_type=Path)
     show_default=True,
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="How long exports under way may take after SIGTERM.",
+    help="How long exports under way, and then storing, may take after SIGTERM; what is not "
+    "stored by then stays in the journal for the next start.",
 )
 @click.option("--keep", metavar="AGE", help="Remove traces that ended longer ago: 30d, 12h.")
 @click.option("--max-size", metavar="SIZE", help="Remove the oldest above this: 20GB, 500MB.")
@@ -117,7 +118,7 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     try:
         asyncio.run(_serve(owner, config))
     finally:
-        owner.close()
+        owner.close(options["shutdown_timeout"])
     return 0
 
 

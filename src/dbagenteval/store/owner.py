@@ -97,14 +97,24 @@ class StoreOwner:
         """Address and token of the store process's own service."""
         return self._facts.get("address", ""), self._facts.get("token", "")
 
-    def close(self) -> None:
-        """Write what is pending, let the process store it, and give the store back."""
+    def close(self, timeout_s: float | None = None) -> None:
+        """Write what is pending, let the process store it, and give the store back.
+
+        Args:
+            timeout_s: How long storing may take; what is left stays in the journal for the next
+                start. None waits until all is stored.
+        """
         self._journal.close()
         with self._switching:
             self._closing = True
             process = self._process
             self._send(self._journal.durable, CLOSE)
-        process.wait()
+        try:
+            process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            _log.warning("store.left_in_journal position=%d", self._journal.applied)
+            process.kill()
+            process.wait()
         for thread in self._threads:
             thread.join()
         if self._journal.applied >= self._journal.durable:

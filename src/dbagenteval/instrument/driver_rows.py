@@ -32,6 +32,8 @@ def instrument_pymysql(module: ModuleType, settings: RowSettings) -> None:
 
 def instrument_adbc(module: ModuleType, settings: RowSettings) -> None:
     """Record ADBC's DB-API cursors; which database is behind them, they don't say."""
-    methods = CursorMethods(Recorder("other_sql", settings), knows_total=False)
     tables = ("fetch_arrow_table", "fetchallarrow", "fetch_df", "fetch_polars")
-    methods.replace(module.Cursor, more=dict.fromkeys(tables, took_table))
+    methods = CursorMethods(
+        Recorder("other_sql", settings), knows_total=False, more=dict.fromkeys(tables, took_table)
+    )
+    methods.replace(module.Cursor)

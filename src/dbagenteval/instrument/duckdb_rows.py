@@ -32,12 +32,10 @@ def instrument(module: ModuleType, settings: RowSettings) -> None:
     """Replace the methods that run statements and fetch."""
     tables = dict.fromkeys(_TABLES, took_table)
     recorder = Recorder("duckdb", settings)
-    connections = CursorMethods(recorder, knows_total=False)
-    connections.replace(module.DuckDBPyConnection, more=tables)
-    relations = _Relations(CursorMethods(recorder, knows_total=False))
+    CursorMethods(recorder, knows_total=False, more=tables).replace(module.DuckDBPyConnection)
+    relations = _Relations(CursorMethods(recorder, knows_total=False, more=tables))
     for name in _QUERIES:
         relations.remember(module.DuckDBPyConnection, name)
-    relations.cursors.replace(module.DuckDBPyRelation, more=tables)
     for name in ("fetchone", "fetchmany", "fetchall", *_TABLES):
         relations.begin_at(module.DuckDBPyRelation, name)
     _use_methods(module)
@@ -96,11 +94,14 @@ class _Relations:
 
         @functools.wraps(fetch, updated=())
         def begun(relation: Any, *args: Any, **kwargs: Any) -> Any:
-            self.cursors.begin_unless_open(
-                relation,
-                lambda: self._texts.get(relation) or relation.sql_query(),
-                lambda: [(column,) for column in relation.columns],
-            )
+            if not self.cursors.is_recording(relation):
+                self.cursors.begin_unless_open(
+                    relation,
+                    lambda: self._texts.get(relation) or relation.sql_query(),
+                    lambda: [(column,) for column in relation.columns],
+                )
+                if self.cursors.is_recording(relation):
+                    return getattr(relation, name)(*args, **kwargs)  # which comes back here
             return fetch(relation, *args, **kwargs)
 
         setattr(cls, name, begun)

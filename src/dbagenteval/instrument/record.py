@@ -70,6 +70,7 @@ class Record:
             once the program has them, and so many at once would push its own data out of the
             processor's cache. A driver may append tuples itself where each microsecond counts,
             and then calls `look` when there are `look_at` of them.
+        cursor: A driver's reference to its cursor, which tells when that goes.
         watched: What the watching thread saw last: rows, and when.
     """
 
@@ -85,7 +86,9 @@ class Record:
         "_outer",
         "_recorder",
         "_start_ns",
+        "_total",
         "_written",
+        "cursor",
         "is_finished",
         "kept",
         "look_at",
@@ -100,6 +103,7 @@ class Record:
         self._end_ns = 0
         self._outer = _span_of_statement(context, sql)
         self._written: RowsText | None = None
+        self._total: int | None = None
         self._beyond = 0
         self._is_unreadable = False
         self._error: BaseException | None = None
@@ -107,6 +111,7 @@ class Record:
         self._lock = Lock()
         self.kept: list[Cells] = []
         self.look_at = 1
+        self.cursor: Any = None
         self.sql = sql
         self.is_finished = False
         self.watched = (-1, self._start_ns)
@@ -117,8 +122,12 @@ class Record:
             self._end_ns = time.time_ns()
             open_records.hand_over(self)
 
-    def describe(self, description: Any) -> bool:
+    def describe(self, description: Any, total: int | None = None) -> bool:
         """Take the columns from a cursor's `description`.
+
+        Args:
+            description: As DB-API has it.
+            total: How many rows there are in all, if the driver says so.
 
         Returns:
             False if the statement gives no rows; its record is finished then.
@@ -126,6 +135,7 @@ class Record:
         if description is None:
             self.finish(is_whole=True)
             return False
+        self._total = total
         if self._written is None:
             columns = [str(column[0]) for column in description]
             self._written = RowsText(columns, self._recorder.settings)
@@ -171,17 +181,16 @@ class Record:
                 taken = ()
         self._beyond += len(rows) - len(taken)
 
-    def look(self, total: int | None = None, *, knows_end: bool = False) -> bool:
+    def look(self, *, knows_end: bool = False) -> bool:
         """Write down what was taken, see whether anything more is wanted, and finish if not.
 
         Args:
-            total: How many rows there are in all, if the driver says so.
             knows_end: The driver is certain that no row is left.
 
         Returns:
             True if the record is finished.
         """
-        if knows_end or self.reached_bound(total):
+        if knows_end or self.reached_bound():
             self.finish(is_whole=True)
             return True
         try:
@@ -196,9 +205,9 @@ class Record:
         self.look_at = min(_CHUNK_ROWS, left)
         return False
 
-    def reached_bound(self, total: int | None = None) -> bool:
+    def reached_bound(self) -> bool:
         """Say whether the rows fetched are all that there can be."""
-        bound = total if total is not None and total >= 0 else at_most(self.sql)
+        bound = self._total if self._total is not None else at_most(self.sql)
         return bound is not None and self.count >= bound
 
     def _write_down(self) -> None:

@@ -77,6 +77,23 @@ def test_psycopg(recorded, psycopg_cursors, postgres_url, fetch):
     assert recorded.rows() == ALL
 
 
+def test_a_cursor_is_of_its_own_class_again_once_all_is_recorded(
+    recorded, psycopg_cursors, postgres_url
+):
+    """While rows are recorded it is one by `isinstance` and name, afterwards by identity."""
+    import psycopg
+
+    cls = psycopg_cursors.Cursor
+    with psycopg.connect(postgres_url, cursor_factory=cls) as connection:
+        cursor = connection.execute(THREE)
+        assert isinstance(cursor, cls)
+        assert repr(type(cursor)) == repr(cls)
+        cursor.fetchall()
+        assert type(cursor) is cls
+        with pytest.raises(psycopg.ProgrammingError):
+            connection.execute("SELECT 1").scroll(5)
+
+
 def test_psycopg_rows_that_were_left_are_cut(recorded, psycopg_cursors, postgres_url):
     """Two of three rows are not the result."""
     import psycopg

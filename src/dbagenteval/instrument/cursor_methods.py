@@ -49,6 +49,9 @@ class CursorMethods:
         self._open: dict[int, Record] = {}
         self._recording: dict[type, type | None] = {}
         self._plain: dict[type, type] = {}
+        self._members: dict[type, tuple[str, ...]] = {}
+        self._replaced: set[type] = set()
+        self._taken: set[int] = set()
 
     def replace(self, cls: type, *, is_async: bool = False) -> None:
         """Replace the methods with which a class runs statements, where it defines them itself.
@@ -85,7 +88,7 @@ class CursorMethods:
         self, cursor: Any, sql: Callable[[], str], description: Callable[[], Any]
     ) -> None:
         """Begin the record of something that runs when it is fetched."""
-        if _is_inside.get() or id(cursor) in self._open:
+        if _is_inside.get() or self.is_recording(cursor):
             return
         with _inside():
             try:
@@ -98,18 +101,25 @@ class CursorMethods:
 
     def is_recording(self, cursor: Any) -> bool:
         """True if the record of a cursor is open."""
-        return type(cursor) in self._plain
+        key = id(cursor)
+        return key in self._open or key in self._taken or type(cursor) in self._plain
 
     # What the members of a recording class call
 
     def take_out(self, cursor: Any) -> Record | None:
         """Give the open record of a cursor, which is closed to others until it is put back."""
-        return self._open.pop(id(cursor), None)
+        record = self._open.pop(id(cursor), None)
+        if record is not None:
+            self._taken.add(id(cursor))
+        return record
 
     def put_back(self, cursor: Any, record: Record) -> None:
         """Let a record go on, or let the cursor be of its own class again."""
+        self._taken.discard(id(cursor))
         if record.is_finished:
-            cursor.__class__ = self._plain.get(type(cursor), type(cursor))
+            plain = self._plain.get(type(cursor))
+            if plain is not None:
+                cursor.__class__ = plain
         else:
             self._open[id(cursor)] = record
 
@@ -121,21 +131,31 @@ class CursorMethods:
             self.put_back(cursor, record)
 
     def _watch(self, cursor: Any, record: Record) -> None:
+        """Open a record: from now on the cursor tells of what is fetched."""
         own = type(cursor)
-        if own not in self._recording and own not in self._plain:
+        if own not in self._recording:
             self._recording[own] = self._recording_class(own)
-        recording = self._recording.get(own)
-        try:
-            if recording is not None:
+        recording = self._recording[own]
+        if recording is not None:
+            try:
                 cursor.__class__ = recording
-        except TypeError:  # of another layout: a class of the program that can't be swapped
-            recording = None
-        if recording is None:
+            except TypeError:  # some classes written in C (DuckDB 1) have no room for that
+                self._recording[own] = None
+                self._replace_fetching(own, recording)
+        elif own not in self._replaced:  # a class of the program that can't be a base
             record.give_up()
-        else:
-            key = id(cursor)
-            record.cursor = ref(cursor, lambda _: self._open.pop(key, None))
-            self.put_back(cursor, record)
+            return
+        key = id(cursor)
+        record.cursor = ref(cursor, lambda _: self._open.pop(key, None))
+        self._open[key] = record
+
+    def _replace_fetching(self, own: type, recording: type) -> None:
+        """Replace the methods that fetch for good, in the class that has them."""
+        self._plain.pop(recording)
+        self._replaced.add(own)
+        for name in self._members[recording]:
+            holder = next(cls for cls in own.__mro__ if name in cls.__dict__)
+            setattr(holder, name, recording.__dict__[name])
 
     def _recording_class(self, own: type) -> type | None:
         members = recording_members(own, self, self._more)
@@ -150,6 +170,7 @@ class CursorMethods:
         except Exception:  # noqa: BLE001 a class of the program may refuse subclasses
             return None
         self._plain[recording] = own
+        self._members[recording] = tuple(members)
         return recording
 
     def _total_of(self, cursor: Any) -> int | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import zlib
 
-import pyarrow as pa
-
 from dbagenteval.errors import MalformedRequest, RequestTooLarge, UnsupportedMediaType
 
 __all__ = ["ENCODINGS", "decompress"]
@@ -73,6 +71,8 @@ def _inflate(body: bytes, window: int, limit: int) -> bytes:
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:
+    import pyarrow as pa  # noqa: PLC0415 large, and few exporters send zstd
+
     try:
         with pa.CompressedInputStream(pa.BufferReader(body), "zstd") as stream:
             content: bytes = stream.read(limit + 1)

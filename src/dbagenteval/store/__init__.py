@@ -1,9 +1,25 @@
 """Where spans and log records are kept: a journal for safety, DuckDB for reading."""
 
-from dbagenteval.store.care import CheckReport
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from dbagenteval.store.feed import PipeFeed
 from dbagenteval.store.owner import StoreOwner
-from dbagenteval.store.store import Store, StoreStats
-from dbagenteval.store.writer import Applied
+
+if TYPE_CHECKING:
+    from dbagenteval.store.care import CheckReport
+    from dbagenteval.store.store import Store, StoreStats
+    from dbagenteval.store.writer import Applied
 
 __all__ = ["Applied", "CheckReport", "PipeFeed", "Store", "StoreOwner", "StoreStats"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first asked for: the process that owns a served store needs no database.
+    if name in ("Store", "StoreStats", "Applied", "CheckReport"):
+        from dbagenteval.store import care, store, writer  # noqa: PLC0415
+
+        home = {"Applied": writer, "CheckReport": care}.get(name, store)
+        return getattr(home, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -68,8 +68,7 @@ def page() -> str:
         f"| [`{rule.__name__}`](#{rule.__name__.lower()}) | {_first(rule)} |" for rule in rules()
     ]
     parts = [INTRODUCTION.format(table="\n".join(rows))]
-    for rule in rules():
-        parts.append(f"## {rule.__name__}\n\n`{_signature(rule)}`\n\n{_body(rule)}\n")
+    parts += [f"## {rule.__name__}\n\n`{_signature(rule)}`\n\n{_body(rule)}\n" for rule in rules()]
     parts += [TENANTS, _sources()]
     return "\n".join(parts)
 

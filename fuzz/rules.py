@@ -41,8 +41,9 @@ DIALECTS = (
 DATA = Path(__file__).parent.parent / "tests" / "rules" / "data"
 PIECES = (
     "(", ")", "SELECT ", " FROM ", " WHERE ", " JOIN ", " LEFT JOIN ", " ON ", " USING (a)",
-    " UNION ALL ", " GROUP BY ", " OR ", " AND ", " NOT ", " IN (", "'", '"', "`", "$$", "--", "/*",
-    "*/", ";", ",", ".", "*", "[", "]", "{", "}", "\\", "\n", "\r", "\0", "\u00a0", "::int", "CASE ",
+    " UNION ALL ", " GROUP BY ", " OR ", " AND ", " NOT ", " IN (", "'", '"', "`", "$$", "--",
+    "/*", "*/", ";", ",", ".", "*", "[", "]", "{", "}", "\\", "\n", "\r", "\0", "\u00a0", "::int",
+    "CASE ",
     "END ", "WITH x AS (", " OVER (", " LATERAL ", "EXISTS (", "?", ":a", "@a", "1", "0", "e9", "x",
     " AS ", " IS NULL", " PIVOT (", " QUALIFY ", " LIMIT 1", "TABLE ", "VALUES (1)", " ANY(", "||",
 )  # fmt: skip

@@ -84,11 +84,10 @@ def _prefix(node: exp.Expr) -> str:
     parent = node.parent
     if isinstance(parent, exp.Table):
         parts = [part.name for key in ("catalog", "db") if (part := parent.args.get(key))]
-    while isinstance(parent, exp.Dot) and parent.expression is node:
+    if isinstance(parent, exp.Dot) and parent.expression is node:
         left = parent.this
-        parts = [part.name for part in left.find_all(exp.Identifier)] or [left.name]
-        node, parent = parent, parent.parent
-        break
+        if isinstance(left, exp.Expr):
+            parts = [part.name for part in left.find_all(exp.Identifier)] or [left.name]
     return "".join(f"{part.lower()}." for part in parts if part)
 
 

@@ -23,7 +23,7 @@ for each and Python's limit is 1,000."""
 MAX_TOKENS = 400_000
 """About 700 kB of conditions or a list of 200,000 values; parsing them takes 2 to 4 s."""
 
-_FREE_NESTING = 40
+_FREE_NESTING = 20
 _NESTING_CHARS = "([{-+~"
 """What nests has one of these characters, CASE or NOT for each level."""
 

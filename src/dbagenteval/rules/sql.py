@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import logging
 import re
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -34,7 +35,10 @@ _CACHED_CHARS = 65_536
 
 _MAX_CHARS = 2_000_000
 _MEMO_ENTRIES = 64
-_THREAD_NESTING = 40
+_THREAD_NESTING = 20
+_THREAD_FRAMES = 10_000
+"""The parser without its compiled part takes 18 frames for each level of brackets."""
+
 _THREAD_STACK_BYTES = 64 * 1024 * 1024
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -143,15 +147,20 @@ def _parse(dialect: Dialect, tokens: list[Token], text: str, depth: int) -> list
 
 
 def in_big_stack(work: Callable[[], None]) -> None:
-    """Run `work` in a thread whose stack holds the deepest text that is let through."""
+    """Run `work` in a thread whose stack holds the deepest text that is let through.
+
+    One at a time, since the limit of frames is the whole process's.
+    """
     with _STACK_LOCK:
-        before = threading.stack_size(_THREAD_STACK_BYTES)
+        stack, frames = threading.stack_size(_THREAD_STACK_BYTES), sys.getrecursionlimit()
         try:
+            sys.setrecursionlimit(max(frames, _THREAD_FRAMES))
             thread = threading.Thread(target=work, name="dbagenteval-sql")
             thread.start()
+            thread.join()
         finally:
-            threading.stack_size(before)
-    thread.join()
+            threading.stack_size(stack)
+            sys.setrecursionlimit(frames)
 
 
 _STACK_LOCK = threading.Lock()

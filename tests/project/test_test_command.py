@@ -122,6 +122,12 @@ VERDICTS = {
     "half_a_character": (COUNT, b'{"rows": [{"n": 4, "x": "\\ud800"}], "text": "\\udfff"}', "pass", ""),
     "malformed_trace": (COUNT, {"trace": {"stages": 3}}, "error", "agent_error"),
     "a_list": (COUNT, [1], "error", "agent_error"),
+    "may_ask_back": (COUNT + "expect: [answer, clarify]\n", {"text": "Which customers do you mean?"}, "pass", ""),
+    "may_ask_back_but_is_wrong": (COUNT + "expect: [answer, clarify]\n", {"rows": [{"n": 5}]}, "fail", "different_values"),
+    "may_ask_back_not_refuse": (COUNT + "expect: [answer, clarify]\n", {"text": "I cannot share that."}, "refused", "refused"),
+    "policy_kept": (COUNT + "assertions: [{type: policy}]\n", {"rows": [{"n": 4}], "sql": "SELECT count(*) AS n FROM main.customers"}, "pass", ""),
+    "policy_broken": (COUNT + "assertions: [{type: policy}]\n", {"rows": [{"n": 4}], "sql": "SELECT count(DISTINCT email) AS n FROM main.customers"}, "fail", "assertion"),
+    "policy_not_seen": (COUNT + "assertions: [{type: policy}]\n", {"rows": [{"n": 4}]}, "fail", "assertion"),
     "no_json": (COUNT, b"<html>", "error", "agent_error"),
     "agent_error": (COUNT, {"error": "model overloaded"}, "error", "agent_error"),
     "unexpected_fields": (COUNT, {"rows": [{"n": 4}], "usage": {"new": {"x": 1}}, "cost": "much", "toolCalls": "none"}, "pass", ""),
@@ -292,6 +298,47 @@ def test_an_interrupt_keeps_what_is_finished(folder, agent, monkeypatch) -> None
     code, document = _run(folder, agent)
     assert code == 130
     assert document["summary"]["passed"] == 1
+
+
+def test_one_date_stands_in_prompts_and_references(folder, agent, capsys) -> None:
+    """`{{ today }}` is the same date for agent and reference: `--today`, or that of the run."""
+    _one_test(
+        folder,
+        "prompt: How many orders by {{ today }}?\nsql: SELECT COUNT(*) AS n FROM main.orders WHERE order_date <= DATE '{{today}}'\n",
+    )
+    agent.reply = lambda request: {"rows": [{"n": 3}]}
+    code, document = _run(folder, agent, "--today", "2024-02-02")
+    assert code == 0
+    assert agent.asked[0]["prompt"] == "How many orders by 2024-02-02?"
+    assert document["results"][0]["sql"] == [
+        "SELECT COUNT(*) AS n FROM main.orders WHERE order_date <= DATE '2024-02-02'"
+    ]
+    assert main(["test", "-p", str(folder.root), "--agent", agent.url, "--today", "soon"]) == 2
+
+
+def test_two_runs_are_compared(tmp_path, capsys) -> None:
+    """`test diff` names what changed and fails on a regression or a lost test."""
+
+    def save(name: str, **passed: bool) -> str:
+        results = [
+            {"name": key, "model": "m:x", "passed": value, "verdict": "pass" if value else "fail"}
+            for key, value in passed.items()
+        ]
+        path = tmp_path / name
+        path.write_text(json.dumps({"results": results}), "utf-8")
+        return str(path)
+
+    before = save("before.json", same=True, worse=True, better=False, gone=True)
+    after = save("after.json", same=True, worse=False, better=True, new=True)
+    assert main(["test", "diff", before, after]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:-1]] == ["regression", "removed", "fix", "added"]
+    assert lines[-1] == "2 regression(s), of 4 and 4 result(s)"
+    fixed = save("fixed.json", same=True, worse=True, better=True)
+    assert main(["test", "diff", before, fixed]) == 1
+    assert main(["test", "diff", before, fixed, "--allow-removed"]) == 0
+    (tmp_path / "odd.json").write_text("[1]", "utf-8")
+    assert main(["test", "diff", before, str(tmp_path / "odd.json")]) == 2
 
 
 def test_nothing_that_ran_is_exit_2(folder, agent, capsys) -> None:

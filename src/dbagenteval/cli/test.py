@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from dbagenteval.cli.main import EXIT_COULD_NOT_RUN, EXIT_NOT_PASSED, EXIT_OK
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
+    import datetime
+
     from dbagenteval.project.agentcall import ProjectAgent
     from dbagenteval.project.answerrun import AnswerResult, RunSettings
     from dbagenteval.project.answertests import AnswerTest
@@ -22,7 +25,7 @@ __all__ = ["command"]
 
 
 class _RunByDefault(click.Group):
-    """`test` is `test run`, whatever follows it; only `test server` is another command."""
+    """`test` is `test run`, whatever follows it; `test server` and `test diff` are others."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put `run` in front unless a command or the group's help is asked for."""
@@ -55,6 +58,7 @@ def command() -> None:
 @click.option("--extract", metavar="openai:MODEL|FILE:FUNCTION", help="Model that reads answers.")
 @click.option("--store", "store_dir", metavar="DIR", help="Where the agent's spans arrive.")
 @click.option("--comparison", type=click.Choice(["exact", "dazense"]), help="How rows compare.")
+@click.option("--today", metavar="DATE", help="Stands for {{ today }} in tests; else the date.")
 @click.option("--html", "html_path", metavar="PATH", help="Save the result as one HTML file.")
 def run(  # noqa: PLR0913, PLR0917 one parameter an option
     folder: str | None,
@@ -68,16 +72,18 @@ def run(  # noqa: PLR0913, PLR0917 one parameter an option
     extract: str | None,
     store_dir: str | None,
     comparison: str | None,
+    today: str | None,
     html_path: str | None,
 ) -> int:
     """Run the tests; references first, then the agent."""
     from dbagenteval.project import load_project
+    from dbagenteval.project.answertests import at_date
 
     project = load_project(path)
     config_errors = [item for item in project.errors if item.file == project.config.file]
     if config_errors:
         raise UserError("\n".join(str(item) for item in config_errors))
-    tests = _tests(project, folder, selects)
+    tests = at_date(_tests(project, folder, selects), _day(today))
     given = project.config.test
     options = {
         "models": models,
@@ -86,7 +92,7 @@ def run(  # noqa: PLR0913, PLR0917 one parameter an option
         "timeout": timeout,
         "comparison": comparison,
     }
-    settings = _settings(given, options, extract)
+    settings = replace(_settings(given, options, extract), project=project)
     asked = _agent(project, agent)
     if store_dir is not None:
         asked = _with_spans(asked, store_dir)
@@ -101,6 +107,58 @@ def run(  # noqa: PLR0913, PLR0917 one parameter an option
 
         save(html_path, standalone_page(saved))
     return EXIT_OK if results and all(result.passed for result in results) else EXIT_NOT_PASSED
+
+
+@command.command("diff", epilog="Exit codes: 0 no regression, 1 a test passed before and not now.")
+@click.argument("before", type=click.Path(exists=True, dir_okay=False))
+@click.argument("after", type=click.Path(exists=True, dir_okay=False))
+@click.option("--allow-removed", is_flag=True, help="Tests that passed before may be gone.")
+def diff(before: str, after: str, allow_removed: bool) -> int:
+    """Compare two results files: regressions, fixes, added and removed tests."""
+    from dbagenteval.printable import printable
+    from dbagenteval.project.rundiff import diff_runs
+
+    runs = [_results_of(path) for path in (before, after)]
+    bad = 0
+    for item in diff_runs(*runs):
+        if item.change == "same":
+            continue
+        name, model, attempt = item.key
+        verdicts = [
+            "-" if index is None else str(run[index].get("verdict"))
+            for run, index in zip(runs, (item.before, item.after), strict=True)
+        ]
+        label = f"{name} [{model}]" if model else name
+        number = f" #{attempt}" if attempt > 1 else ""
+        click.echo(printable(f"{item.change:<11} {label}{number}: {' -> '.join(verdicts)}", 300))
+        lost = item.change == "removed" and verdicts[0] == "pass" and not allow_removed
+        bad += item.change == "regression" or lost
+    click.echo(f"{bad} regression(s), of {len(runs[0])} and {len(runs[1])} result(s)")
+    return EXIT_NOT_PASSED if bad else EXIT_OK
+
+
+def _results_of(path: str) -> list[dict[str, Any]]:
+    import json
+
+    try:
+        data = json.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read as a results file: {error}") from error
+    results = data.get("results") if isinstance(data, dict) else None
+    if not isinstance(results, list) or not all(isinstance(item, dict) for item in results):
+        raise UserError(f"{path}: is no results file of `dbagenteval test`")
+    return results
+
+
+def _day(text: str | None) -> datetime.date:
+    import datetime
+
+    if text is None:
+        return datetime.datetime.now().astimezone().date()
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"--today: expected a date YYYY-MM-DD, got {text!r}") from None
 
 
 @command.command("server")

@@ -15,6 +15,7 @@ from dbagenteval.project.agentreply import AgentReply
 from dbagenteval.project.answertests import AnswerTest
 from dbagenteval.project.answerverdict import AnswerVerdict, judge_answer
 from dbagenteval.project.assertions import failed_assertions
+from dbagenteval.project.model import Project
 from dbagenteval.project.prices import cost_of
 from dbagenteval.project.references import Reference
 
@@ -35,6 +36,7 @@ class RunSettings:
         tolerance: For numbers, or None for the default.
         prices: USD for a million tokens, by model.
         extract: A model that reads rows out of text, or None.
+        project: Whose policy the assertion `policy` means, or None.
     """
 
     models: tuple[str, ...] = ("",)
@@ -46,6 +48,7 @@ class RunSettings:
     tolerance: Mapping[str, float] | None = None
     prices: Mapping[str, Any] = field(default_factory=dict)
     extract: Callable[[str], str] | None = None
+    project: Project | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,35 +118,14 @@ def run_tests(
         The results in the order model, test, attempt, whatever order they ended in.
     """
     jobs = _jobs(tests, settings)
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in range(len(jobs)):
-        waiting.put(index)
-    results: list[AnswerResult | None] = [None] * len(jobs)
-    lock = threading.Lock()
-    stop = stop or threading.Event()
-    failures: list[BaseException] = []
 
-    def work() -> None:
-        try:
-            take_jobs()
-        except BaseException as error:  # noqa: BLE001 raised in the caller's thread
-            failures.append(error)
-            stop.set()
+    def run_one(index: int) -> AnswerResult:
+        model, test, attempt = jobs[index]
+        return _attempt(test, model, attempt, references[test.name], agent, settings)
 
-    def take_jobs() -> None:
-        while not stop.is_set():
-            try:
-                index = waiting.get_nowait()
-            except queue.Empty:
-                return
-            model, test, attempt = jobs[index]
-            result = _attempt(test, model, attempt, references[test.name], agent, settings)
-            with lock:
-                results[index] = result
-                on_result(index, result)
-
+    run = _Run(len(jobs), run_one, on_result, stop or threading.Event())
     workers = [
-        threading.Thread(target=work, name=f"dbagenteval-test-{number}", daemon=True)
+        threading.Thread(target=run.work, name=f"dbagenteval-test-{number}", daemon=True)
         for number in range(min(settings.threads, len(jobs)))
     ]
     for worker in workers:
@@ -153,10 +135,46 @@ def run_tests(
             while worker.is_alive():
                 worker.join(0.5)
     finally:
-        stop.set()
-    if failures:  # such as a full disk: what is not on record did not pass
-        raise failures[0]
-    return [result for result in results if result is not None]
+        run.stop.set()
+    if run.failures:  # such as a full disk: what is not on record did not pass
+        raise run.failures[0]
+    return [result for result in run.results if result is not None]
+
+
+class _Run:
+    """What the threads of one run share."""
+
+    def __init__(
+        self,
+        count: int,
+        run_one: Callable[[int], AnswerResult],
+        on_result: Callable[[int, AnswerResult], None],
+        stop: threading.Event,
+    ) -> None:
+        self.results: list[AnswerResult | None] = [None] * count
+        self.failures: list[BaseException] = []
+        self.stop = stop
+        self._run_one = run_one
+        self._on_result = on_result
+        self._lock = threading.Lock()
+        self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for index in range(count):
+            self._waiting.put(index)
+
+    def work(self) -> None:
+        """Take one job after the other until there is none."""
+        try:
+            while not self.stop.is_set():
+                index = self._waiting.get_nowait()
+                result = self._run_one(index)
+                with self._lock:
+                    self.results[index] = result
+                    self._on_result(index, result)
+        except queue.Empty:
+            return
+        except BaseException as error:  # noqa: BLE001 raised in the caller's thread
+            self.failures.append(error)
+            self.stop.set()
 
 
 def _jobs(tests: Sequence[AnswerTest], settings: RunSettings) -> list[tuple[str, AnswerTest, int]]:
@@ -220,7 +238,13 @@ def _judged(
         return replace(told, reason="evaluator_error", error=text)
     seconds = (told.duration_ms or 0) / 1000
     problems = tuple(
-        failed_assertions(told.test.assertions, reply, cost=told.cost, seconds=seconds)
+        failed_assertions(
+            told.test.assertions,
+            reply,
+            cost=told.cost,
+            seconds=seconds,
+            project=settings.project,
+        )
     )
     verdict, message, reason = answer.verdict, answer.message, answer.reason
     if verdict == "pass" and problems:

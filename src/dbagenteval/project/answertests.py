@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,11 @@ from dbagenteval.project.model import Project
 from dbagenteval.project.problems import Problem, Problems, did_you_mean
 from dbagenteval.project.translate import texts
 
-__all__ = ["TESTS_FOLDER", "AnswerTest", "find_tests", "load_tests", "select_tests"]
+__all__ = ["TESTS_FOLDER", "AnswerTest", "at_date", "find_tests", "load_tests", "select_tests"]
 
 TESTS_FOLDER = "tests"
-_ASSERTION_NEEDS = {
+_TODAY = re.compile(r"\{\{\s*today\s*\}\}")
+_ASSERTION_NEEDS: dict[str, tuple[str, ...]] = {
     "tool_call": ("tool",),
     "no_tool_call": ("tool",),
     "contains": ("text",),
@@ -27,8 +30,13 @@ _ASSERTION_NEEDS = {
     "max_cost": ("value",),
     "max_seconds": ("value",),
     "max_tool_calls": ("value",),
+    "policy": (),
 }
-_ASSERTION_MAY = {"tool_call": ("args", "min_count"), "no_tool_call": ("args",)}
+_ASSERTION_MAY: dict[str, tuple[str, ...]] = {
+    "tool_call": ("args", "min_count"),
+    "no_tool_call": ("args",),
+    "policy": ("roles",),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +51,7 @@ class AnswerTest:
         tags: Labels, and the names of the folders it lies in.
         tolerance: `relative` and `absolute`, or None for the run's.
         ordered: Whether rows must be in order; None takes it from the reference's ORDER BY.
-        expect: `answer`, `refuse`, `clarify` or `unavailable`.
+        expect: What the agent may do: `answer`, `refuse`, `clarify`, `unavailable`.
         comparison: `exact`, `dazense`, or None for the run's.
         extra_columns: `allow` or `fail`.
         assertions: As written.
@@ -60,7 +68,7 @@ class AnswerTest:
     tags: tuple[str, ...] = ()
     tolerance: Mapping[str, float] | None = None
     ordered: bool | None = None
-    expect: str = "answer"
+    expect: tuple[str, ...] = ("answer",)
     comparison: str | None = None
     extra_columns: str = "allow"
     assertions: tuple[Mapping[str, Any], ...] = ()
@@ -120,6 +128,23 @@ def load_tests(
     return tests, found
 
 
+def at_date(tests: Sequence[AnswerTest], today: datetime.date) -> list[AnswerTest]:
+    """Put one date in place of `{{ today }}` in prompts and references, the same for all."""
+
+    def dated(text: str) -> str:
+        return _TODAY.sub(today.isoformat(), text)
+
+    return [
+        replace(
+            test,
+            prompt=dated(test.prompt),
+            sqls=tuple(map(dated, test.sqls)),
+            turns=tuple(map(dated, test.turns)),
+        )
+        for test in tests
+    ]
+
+
 def select_tests(tests: Sequence[AnswerTest], selectors: Sequence[str]) -> list[AnswerTest]:
     """Give the tests that one of the selectors names: by name, file stem, folder or tag.
 
@@ -147,7 +172,7 @@ def _test(node: Node, path: Path, file: str, folders: tuple[str, ...]) -> Answer
         tags=tuple(dict.fromkeys((*texts(data.get("tags")), *folders))),
         tolerance=tolerance,
         ordered=data.get("ordered"),
-        expect=data.get("expect", "answer"),
+        expect=texts(data.get("expect", "answer")),
         comparison=data.get("comparison"),
         extra_columns=data.get("extra_columns", "allow"),
         assertions=tuple(data.get("assertions") or ()),
@@ -178,17 +203,17 @@ def _check_test(test: AnswerTest, node: Node, project: Project, problems: Proble
             node.line_of("sql"),
             f"the project has several databases ({', '.join(names)}); say `database:`",
         )
-    if test.expect == "answer" and not test.sqls and not test.assertions:
+    if "answer" in test.expect and not test.sqls and not test.assertions:
         problems.error(
             "nothing-verified",
             node.line,
             "nothing is verified; give `sql`, `assertions` or `expect`",
         )
-    if test.expect != "answer" and test.sqls:
+    if "answer" not in test.expect and test.sqls:
         problems.error(
             "contradicts-itself",
             node.line_of("expect"),
-            f"expects the agent to {test.expect}, but has a reference `sql`",
+            f"expects the agent to {' or '.join(test.expect)}, but has a reference `sql`",
         )
     for rule, index, message in _assertion_faults(test.assertions):
         problems.error(rule, node.line_of("assertions", index), message)

@@ -85,7 +85,7 @@ def judge_answer(
         extract: A model that reads rows out of text, or None.
     """
     outcome = outcome_of(reply)
-    if test.expect != "answer":
+    if "answer" not in test.expect or (outcome in test.expect and outcome != "answer"):
         return _expected_outcome(test.expect, outcome, reply)
     if outcome != "answer" and not (reply.rows and not reply.outcome):
         return AnswerVerdict(
@@ -124,14 +124,14 @@ def judge_answer(
     return _compared(test, prompt, reply, reference, rows, came_from, mode, tolerance)
 
 
-def _expected_outcome(expected: str, outcome: str, reply: AgentReply) -> AnswerVerdict:
+def _expected_outcome(expected: tuple[str, ...], outcome: str, reply: AgentReply) -> AnswerVerdict:
     shown = bool(reply.rows)
-    if outcome == expected and not shown:
+    if outcome in expected and not shown:
         return AnswerVerdict(verdict=PASS, message=f"agent {_OUTCOME_WORDS[outcome]}")
     what = "gave rows" if shown else _OUTCOME_WORDS[outcome]
     return AnswerVerdict(
         verdict=FAIL,
-        message=f"agent {what}, expected: {expected}",
+        message=f"agent {what}, expected: {' or '.join(expected)}",
         reason="wrong_outcome",
         detail=reply.text[:200],
         actual=reply.rows,

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbagenteval.project.agentreply import AgentReply
+from dbagenteval.project.model import Project
+from dbagenteval.project.policy import Request, decide
+from dbagenteval.project.translate import texts
 
 __all__ = ["failed_assertions"]
 
@@ -18,6 +21,7 @@ def failed_assertions(
     *,
     cost: float | None,
     seconds: float,
+    project: Project | None = None,
 ) -> list[str]:
     """Give a line for each assertion that does not hold; what can't be known does not hold."""
     measured: dict[str, float | None] = {
@@ -31,6 +35,8 @@ def failed_assertions(
         kind = str(item["type"])
         if kind in measured:
             problem = _budget(kind, measured[kind], float(item["value"]))
+        elif kind == "policy":
+            problem = _policy(item, reply, project)
         elif kind in ("tool_call", "no_tool_call"):
             problem = _tool_call(kind, item, reply)
         else:
@@ -58,6 +64,20 @@ def _tool_call(kind: str, item: Mapping[str, Any], reply: AgentReply) -> str:
         return f"{shown} was called {count} time(s), must not be" if count else ""
     least = item.get("min_count", 1)
     return f"{shown} was called {count} time(s), at least {least} expected" if count < least else ""
+
+
+def _policy(item: Mapping[str, Any], reply: AgentReply, project: Project | None) -> str:
+    """Hold every statement that the agent ran against the project's policy."""
+    if project is None or project.policy is None:
+        return "there is no policy to hold the agent's SQL against"
+    if not reply.sqls:
+        return "no SQL was seen to hold against the policy"
+    for sql in reply.sqls:
+        request = Request(sql=sql, roles=texts(item.get("roles")), has_run=True)
+        decision = decide(request, project)
+        if decision.outcome != "allow":
+            return f"the agent ran SQL that the policy does not allow: {decision.reason}"
+    return ""
 
 
 def _contains(actual: Any, wanted: Any) -> bool:

@@ -41,6 +41,7 @@ LEVELS = ("certified", "candidate", "experimental")
 """From the best to the least certified."""
 TOOLS = ("execute_sql", "query_metrics")
 OUTCOMES = ("allow", "block", "needs_clarification")
+EXPECTED_OUTCOMES = ("answer", "refuse", "clarify", "unavailable")
 COMPARISON_NAMES = ("exact", "dazense")
 
 _TOLERANCE = OneOf(
@@ -365,8 +366,10 @@ _ASSERTION = Record(
                 "max_cost",
                 "max_seconds",
                 "max_tool_calls",
+                "policy",
             )
         ),
+        "roles": _TEXT_OR_TEXTS,
         "tool": _TEXT,
         "args": MapOf(AnyValue()),
         "min_count": Whole(1),
@@ -385,7 +388,9 @@ ANSWER_TEST = Record(
         "tags": _TEXT_OR_TEXTS,
         "tolerance": _TOLERANCE,
         "ordered": _FLAG,
-        "expect": Choice(("answer", "refuse", "clarify", "unavailable")),
+        "expect": OneOf(
+            scalar=Choice(EXPECTED_OUTCOMES), items=ListOf(Choice(EXPECTED_OUTCOMES), minimum=1)
+        ),
         "comparison": Choice(COMPARISON_NAMES),
         "extra_columns": Choice(("allow", "fail")),
         "assertions": ListOf(_ASSERTION),

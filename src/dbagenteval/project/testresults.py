@@ -167,7 +167,7 @@ def result_document(result: AnswerResult) -> dict[str, Any]:
             "failed_assertions": list(result.problems),
             "prompt": result.test.prompt,
             "turns": list(result.test.turns),
-            "expect": result.test.expect,
+            "expect": list(result.test.expect),
             "sql": list(result.test.sqls),
             "tags": list(result.test.tags),
             "file": result.test.file,

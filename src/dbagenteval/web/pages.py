@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbagenteval.project.rundiff import CHANGES, diff_runs
 from dbagenteval.web.rendering import render
 from dbagenteval.web.shown import cards_of, diff_lines, tables_of
 
@@ -105,14 +106,19 @@ def compare_page(
     all_names: Sequence[str],
 ) -> str:
     """Give the page of two runs side by side, changes first."""
-    old, new = (_by_key(run) for run in (before, after))
-    rows = []
-    for key in dict.fromkeys((*new, *old)):
-        one, two = old.get(key), new.get(key)
-        rows.append({"key": key, "before": one, "after": two, "change": _change(one, two)})
-    order = ("regression", "fix", "added", "removed", "changed", "same")
-    rows.sort(key=lambda row: (order.index(str(row["change"])), row["key"]))
-    counts = {change: sum(row["change"] == change for row in rows) for change in order}
+    shown = [
+        [_row(item, index) for index, item in enumerate(run["results"])] for run in (before, after)
+    ]
+    rows = [
+        {
+            "key": item.key,
+            "change": item.change,
+            "before": None if item.before is None else shown[0][item.before],
+            "after": None if item.after is None else shown[1][item.after],
+        }
+        for item in diff_runs(before["results"], after["results"])
+    ]
+    counts = {change: sum(row["change"] == change for row in rows) for change in CHANGES}
     return render(
         "compare.html",
         names=names,
@@ -122,19 +128,6 @@ def compare_page(
         before=cards_of(before),
         after=cards_of(after),
     )
-
-
-def _by_key(run: Mapping[str, Any]) -> dict[tuple[str, str, int], dict[str, Any]]:
-    rows = [_row(item, index) for index, item in enumerate(run["results"])]
-    return {(row["name"], row["model"], row["attempt"]): row for row in rows}
-
-
-def _change(one: Mapping[str, Any] | None, two: Mapping[str, Any] | None) -> str:
-    if one is None or two is None:
-        return "added" if one is None else "removed"
-    if one["passed"] != two["passed"]:
-        return "fix" if two["passed"] else "regression"
-    return "same" if one["verdict"] == two["verdict"] else "changed"
 
 
 def error_page(message: str, names: Sequence[str] = ()) -> str:

@@ -228,3 +228,85 @@ def test_importing_traces_stays_light():
     code = "import sys, dbagenteval.traces; print('dbagenteval.traces.assembly' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def auto_tool(number, parent, sql=SQL):
+    facts = {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "run_sql",
+        "input.value": json.dumps({"sql": sql}),
+        "output.value": "47",
+    }
+    return span(number, facts, parent=parent, for_ms=20)
+
+
+def test_a_tagged_execution_within_an_instrumented_tool_ran_once():
+    """Hand tagging inside a framework's tool tells of the same statement."""
+    trace = only(
+        [
+            span(1, QUESTION, for_ms=90),
+            auto_tool(2, 1),
+            span(3, stage("execute", sql=SQL, rows='[{"n": 47}]'), parent=2),
+        ]
+    )
+    assert [(s.name, s.output) for s in trace.stages] == [("generate", SQL), ("execute", None)]
+    assert trace.stage("execute").rows == [{"n": 47}]
+
+
+def test_statements_beside_the_tagged_ones_are_seen():
+    """An agent that tags one statement doesn't hide another that its framework ran."""
+    other = "DELETE FROM orders"
+    trace = only(
+        [
+            span(1, QUESTION, for_ms=90),
+            span(2, stage("execute", sql=SQL, rows='[{"n": 47}]'), parent=1),
+            auto_tool(5, 1, other),
+        ]
+    )
+    assert [s.output for s in trace.stages if s.kind == "generate"] == [SQL, other]
+
+
+def test_a_tagged_kind_is_not_told_twice():
+    """Routes and plans that the agent tags itself are not read from its framework too."""
+    handoff = {
+        "openinference.span.kind": "TOOL",
+        "tool.name": "transfer_to_sql_agent",
+        "output.value": "sql_agent",
+    }
+    trace = only(
+        [
+            span(1, QUESTION, for_ms=90),
+            span(2, stage("route", output="data"), parent=1),
+            span(3, handoff, parent=1),
+        ]
+    )
+    assert [(s.name, s.output) for s in trace.stages if s.kind == "route"] == [("route", "data")]
+
+
+def test_an_untagged_agent_inside_our_question_is_read_as_it_is():
+    """The question is ours; the stages are those of the framework below."""
+    agent = {
+        "openinference.span.kind": "AGENT",
+        "input.value": "How many orders?",
+        "output.value": "There are 47.",
+    }
+    trace = only(
+        [
+            span(1, QUESTION | {"dbagenteval.case.id": "c9"}, for_ms=90),
+            span(2, agent, parent=1, for_ms=80),
+            auto_tool(3, 2),
+        ]
+    )
+    assert trace.meta["case_id"] == "c9"
+    assert [(s.name, s.output) for s in trace.stages] == [
+        ("generate", SQL),
+        ("execute", None),
+        ("answer", "There are 47."),
+    ]
+
+
+def test_a_question_that_ended_with_an_error_fails_at_its_answer():
+    """The span of the question says that the agent crashed."""
+    crashed = span(1, QUESTION, status_code=2, status_message="boom")
+    trace = only([crashed, span(2, stage("route", output="data"), parent=1)])
+    assert [(s.kind, s.error) for s in trace.stages] == [("route", None), ("answer", "boom")]

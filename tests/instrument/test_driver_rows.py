@@ -90,7 +90,7 @@ def test_a_cursor_is_of_its_own_class_again_once_all_is_recorded(
         assert repr(type(cursor)) == repr(cls)
         cursor.fetchall()
         assert type(cursor) is cls
-        with pytest.raises(psycopg.ProgrammingError):
+        with pytest.raises(IndexError):
             connection.execute("SELECT 1").scroll(5)
 
 

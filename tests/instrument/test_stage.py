@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import sqlite3
 
 import pytest
 from opentelemetry import baggage, context
@@ -94,3 +95,23 @@ def test_an_unknown_kind_is_refused(recorded):
     ):
         pass
     assert finished() == ()
+
+
+def test_rows_that_know_their_names_keep_them(recorded):
+    """sqlite3.Row is no mapping, but has keys."""
+    tracer, finished = recorded
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    with stage("execute", tracer=tracer) as step:
+        step.rows(database.execute("SELECT 1 AS one, 2 AS two").fetchall())
+    assert json.loads(finished()[0].attributes["dbagenteval.rows"]) == [{"one": 1, "two": 2}]
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("abc", None), ([1], None), ([(1, 2)], ["a"])])
+def test_what_are_no_rows_is_warned_of_and_not_recorded(recorded, rows, columns, caplog):
+    """A mistake in the instrumentation neither ends the agent nor becomes evidence."""
+    tracer, finished = recorded
+    with stage("execute", tracer=tracer) as step:
+        step.rows(rows, columns)
+    assert "dbagenteval.rows" not in finished()[0].attributes
+    assert "stage rows not recorded" in caplog.text

@@ -107,6 +107,12 @@ def test_commands_read_while_serve_runs(tmp_path: Path, capsys: pytest.CaptureFi
         assert main(["traces", "export", "--store", directory]) == 0
         (line,) = capsys.readouterr().out.splitlines()
         assert json.loads(line)["question"] == "How many orders?"
+        assert main(["store", "check", "--store", directory]) == 0
+        assert main(["store", "export", "--otlp", str(tmp_path / "f"), "--store", directory]) == 0
+        assert main(["ingest", str(tmp_path / "f"), "--store", str(tmp_path / "copy")]) == 0
+        with open_store(tmp_path / "copy") as copy:
+            assert copy.stats().spans == 2
+        capsys.readouterr()
         assert main(["traces", "list", "--store", directory]) == 0
         assert "How many orders?" in capsys.readouterr().out
         post(served, "traces", traces_request((8, 1)))

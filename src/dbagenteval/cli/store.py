@@ -6,15 +6,16 @@ import dataclasses
 import datetime
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
-    from dbagenteval.store import Store, StoreStats
+    from dbagenteval.store import StoreStats
 
 __all__ = ["command"]
 
@@ -48,9 +49,9 @@ def stats(store_dir: str, as_json: bool) -> int:
 @_store_option
 def check(store_dir: str) -> int:
     """Check that what is stored fits together, and name what was set aside."""
-    from dbagenteval.store import Store
+    from dbagenteval.rpc.client import open_store
 
-    with Store.open(store_dir, write=False) as store:
+    with open_store(store_dir) as store:
         report = store.check()
     for fault in report.faults:
         click.echo(f"fault: {fault}")
@@ -84,32 +85,38 @@ def compact(store_dir: str, keep: str | None, max_size: str | None) -> int:
 
 @command.command("export", epilog="Exit codes: 0 done, 2 could not run.")
 @_store_option
-@click.option("--parquet", metavar="DIR", help="Parquet files by day and service, in a new folder.")
+@click.option(
+    "--parquet",
+    metavar="DIR",
+    help="Parquet files by day and service, in a new folder; stop `serve` before.",
+)
 @click.option(
     "--otlp", metavar="FILE", help="OTLP requests, each behind its length; `ingest` reads it."
 )
 def export(store_dir: str, parquet: str | None, otlp: str | None) -> int:
     """Write everything that is stored to files."""
+    from dbagenteval.rpc.client import open_store
     from dbagenteval.store import Store
 
     if parquet is None and otlp is None:
         raise UserError("nothing to write", hint="use --parquet DIR or --otlp FILE")
-    with Store.open(store_dir, write=False) as store:
-        if parquet is not None:
-            store.export_parquet(parquet)
-            click.echo(f"wrote {parquet}")
-        if otlp is not None:
-            _write_otlp(store, Path(otlp))
+    if otlp is not None:
+        with open_store(store_dir) as store:
+            _write_otlp(store.requests(), Path(otlp))
             click.echo(f"wrote {otlp}")
+    if parquet is not None:
+        with Store.open(store_dir, write=False) as closed:
+            closed.export_parquet(parquet)
+            click.echo(f"wrote {parquet}")
     return 0
 
 
-def _write_otlp(store: Store, path: Path) -> None:
+def _write_otlp(requests: Iterator[tuple[str, Any]], path: Path) -> None:
     """Write to a temporary file first, so that a crash leaves no half file."""
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
-            for _, request in store.requests():
+            for _, request in requests:
                 body = request.SerializeToString()
                 file.write(len(body).to_bytes(4, "big") + body)
         part.replace(path)

@@ -16,12 +16,13 @@ from dbagenteval.errors import StoreError, StoreLocked
 from dbagenteval.otlp.from_requests import traces_from_requests
 from dbagenteval.otlp.values import OtelTrace
 from dbagenteval.rpc.messages import SERVICE, message
-from dbagenteval.store import Store, StoreStats
+from dbagenteval.store import CheckReport, Store, StoreStats
 
 __all__ = ["ServedStore", "open_store"]
 
 _OWNER_FILE = "owner.json"
 _CONNECT_TIMEOUT_S = 10.0
+_TIMEOUT_S = 600.0
 
 
 class ServedStore:
@@ -72,8 +73,29 @@ class ServedStore:
         Raises:
             StoreError: The owner went away.
         """
+        filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
+        for part in self._parts(filters, trace_ids):
+            yield from traces_from_requests(
+                part.trace_ids or [""],
+                ExportTraceServiceRequest.FromString(part.traces_data),
+                ExportLogsServiceRequest.FromString(part.logs_data),
+            )
+
+    def requests(self) -> Iterator[tuple[str, Any]]:
+        """Read everything as OTLP requests; see `Store.requests`.
+
+        Raises:
+            StoreError: The owner went away.
+        """
+        for part in self._parts({}, None):
+            if part.traces_data:
+                yield "traces", ExportTraceServiceRequest.FromString(part.traces_data)
+            if part.logs_data:
+                yield "logs", ExportLogsServiceRequest.FromString(part.logs_data)
+
+    def _parts(self, filters: dict[str, Any], trace_ids: Sequence[str] | None) -> Iterator[Any]:
         request = message("ReadOtelTracesRequest")(
-            filter=message("TraceFilter")(since_ns=since_ns, until_ns=until_ns, service=service),
+            filter=message("TraceFilter")(**filters),
             trace_ids=trace_ids or [],
             only_trace_ids=trace_ids is not None,
         )
@@ -83,12 +105,7 @@ class ServedStore:
             response_deserializer=message("ReadOtelTracesResponse").FromString,
         )
         try:
-            for part in call(request, metadata=self._metadata):
-                yield from traces_from_requests(
-                    part.trace_ids or [""],
-                    ExportTraceServiceRequest.FromString(part.traces_data),
-                    ExportLogsServiceRequest.FromString(part.logs_data),
-                )
+            yield from call(request, metadata=self._metadata)
         except grpc.RpcError as error:
             raise _lost(error) from error
 
@@ -98,15 +115,7 @@ class ServedStore:
         Raises:
             StoreError: The owner went away.
         """
-        call = self._channel.unary_unary(
-            f"/{SERVICE}/StoreStats",
-            request_serializer=lambda found: found.SerializeToString(),
-            response_deserializer=message("StoreStatsResponse").FromString,
-        )
-        try:
-            found = call(message("StoreStatsRequest")(), metadata=self._metadata, timeout=60)
-        except grpc.RpcError as error:
-            raise _lost(error) from error
+        found = self._ask("StoreStats")
         return StoreStats(
             spans=found.spans,
             logs=found.logs,
@@ -116,6 +125,26 @@ class ServedStore:
             first_start_ns=found.first_start_ns if found.HasField("first_start_ns") else None,
             last_end_ns=found.last_end_ns if found.HasField("last_end_ns") else None,
         )
+
+    def check(self) -> CheckReport:
+        """Check that everything stored fits together; see `Store.check`.
+
+        Raises:
+            StoreError: The owner went away.
+        """
+        found = self._ask("CheckStore")
+        return CheckReport(faults=tuple(found.faults), set_aside=tuple(found.set_aside))
+
+    def _ask(self, method: str) -> Any:
+        call = self._channel.unary_unary(
+            f"/{SERVICE}/{method}",
+            request_serializer=lambda found: found.SerializeToString(),
+            response_deserializer=message(f"{method}Response").FromString,
+        )
+        try:
+            return call(message(f"{method}Request")(), metadata=self._metadata, timeout=_TIMEOUT_S)
+        except grpc.RpcError as error:
+            raise _lost(error) from error
 
 
 def open_store(directory: str | Path) -> Store | ServedStore:

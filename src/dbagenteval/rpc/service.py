@@ -116,6 +116,11 @@ class EvaluationService:
             last_end_ns=found.last_end_ns,
         )
 
+    def check_store(self, _: Any) -> Any:
+        """Check that everything stored fits together."""
+        report = self._store.check()
+        return message("CheckStoreResponse")(faults=report.faults, set_aside=report.set_aside)
+
     def read_otel_traces(self, request: Any) -> Iterator[Any]:
         """Give spans and log records as they came."""
         response = message("ReadOtelTracesResponse")
@@ -145,6 +150,7 @@ def start_service(store: Store, token: str) -> tuple[grpc.Server, int]:
         "ExportTraces": _stream(service.export_traces, "ExportTracesRequest", token),
         "Score": _stream(service.score, "ScoreRequest", token),
         "StoreStats": _unary(service.store_stats, "StoreStatsRequest", token),
+        "CheckStore": _unary(service.check_store, "CheckStoreRequest", token),
         "ReadOtelTraces": _stream(service.read_otel_traces, "ReadOtelTracesRequest", token),
     }
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +30,8 @@ UNVERIFIED = "unverified"
 """Reason code of a skip: the answer states figures, and there is nothing to verify them by."""
 
 _STATUSES = (PASS, FAIL, SKIP)
+_NUMBERED = re.compile(r"^(route|plan|retrieve|generate|execute|answer)_\d+$")
+"""Names that a repeated stage of a Trace made from spans gets; counted together."""
 
 
 @dataclass
@@ -227,6 +230,7 @@ class Tally:
             counts["passed"] += verdict == "PASS"
         stage = card.failed_stage if verdict == "FAIL" else None
         if stage is not None:
+            stage = _NUMBERED.sub(r"\1", stage)
             self.failed_stages[stage] = self.failed_stages.get(stage, 0) + 1
 
     def to_dict(self) -> dict[str, Any]:

@@ -68,11 +68,11 @@ def test_unmatched_traces_fail_the_gate_unless_allowed(recorder, score):
     recorder.turn("What is the weather?", answer="Sunny.")
     code, out, _ = score()
     assert code == 1
-    assert "1 traces match no case" in out
+    assert "1 trace(s) match no case" in out
     assert "'What is the weather?': no case asks this question" in out
     code, out, _ = score("--allow-unmatched")
     assert code == 0
-    assert "1 traces match no case (allowed)" in out
+    assert "1 trace(s) match no case (allowed)" in out
 
 
 def test_cases_without_a_trace_fail_the_gate_unless_allowed(recorder, score, cases):
@@ -82,7 +82,7 @@ def test_cases_without_a_trace_fail_the_gate_unless_allowed(recorder, score, cas
     recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
     code, out, _ = score()
     assert code == 1
-    assert "1 cases have no trace\n      never-asked" in out
+    assert "1 case(s) have no trace\n      never-asked" in out
     assert score("--allow-missing")[0] == 0
 
 
@@ -98,7 +98,7 @@ def test_hidden_rows_fail_the_gate_unless_allowed(recorder, score):
         )
     code, out, _ = score()
     assert code == 1
-    assert "checks had no evidence" in out
+    assert "check(s) had no evidence" in out
 
 
 def test_an_empty_store_is_not_green(recorder, score):
@@ -131,7 +131,7 @@ def test_rules_apply_to_unmatched_traces(recorder, score, tmp_path, monkeypatch)
     code, out, _ = score("--rules", "shop_rules:RULES", "--allow-unmatched")
     assert code == 1
     assert "generate / tenant_filter: no store_id filter on ['orders']" in out
-    assert "1 unmatched traces broke a rule" in out
+    assert "1 unmatched trace(s) broke a rule" in out
 
 
 def test_reports_are_whole_and_read_by_diff(recorder, score, tmp_path, capsys):
@@ -192,3 +192,24 @@ def test_reference_sql_needs_a_database(cases, recorder, capsys):
     recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
     assert main(["score", cases, "--store", recorder.save()]) == 2
     assert "--database" in capsys.readouterr().err
+
+
+def test_an_error_of_an_unmatched_trace_is_no_broken_rule(recorder, score):
+    """What nobody wrote a case for can't be wrong unless a rule says so."""
+    recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
+    with recorder.tracer.start_as_current_span(
+        "ask", attributes={"dbagenteval.question": "Other?"}
+    ):
+        recorder._stage("execute", {"dbagenteval.error": "no such table"})
+    code, out, _ = score("--allow-unmatched", "--allow-skipped")
+    assert (code, "broke a rule" in out) == (0, False)
+
+
+def test_cases_that_share_a_question_say_what_their_traces_need(recorder, score, cases):
+    """Both stay without a trace, and the reason is at hand."""
+    with open(cases, "a", encoding="utf-8") as file:
+        file.write("- {id: again, question: how many orders are delivered}\n")
+    recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
+    code, out, _ = score()
+    assert code == 1
+    assert "delivered: again asks the same; its traces need dbagenteval.case.id" in out

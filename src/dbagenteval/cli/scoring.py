@@ -48,6 +48,7 @@ class Scoring:
         self._whole_cards = whole_cards
         self._not_passed: list[dict[str, Any]] = []
         self._unmatched: list[str] = []
+        self._why_missing: dict[str, str] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Scoring:  # noqa: PYI034 Self needs Python 3.11
@@ -85,6 +86,7 @@ class Scoring:
             score.add(card, matched=matched)
             self._add(match, card)
         score.missing = [case.key for case in matcher.missing]
+        self._why_missing = {case.key: matcher.why_missing(case) for case in matcher.missing}
         self._print_totals(score, gate)
         self._finish(score, gate, facts())
         return score
@@ -101,18 +103,39 @@ class Scoring:
             return
         if card.verdict != "PASS" and len(self._not_passed) < _IN_MARKDOWN_AT_MOST:
             self._not_passed.append(card.to_dict())
-        click.echo(_with_trace_id(card, whole=self._whole_cards))
+        click.echo(self._shown(card, matched=matched))
+
+    def _shown(self, card: Scorecard, *, matched: bool) -> str:
+        if self._whole_cards:
+            return card.summary() + "\n"
+        first, *rest = render_card(card).split("\n")
+        trace_ids = card.meta.get("trace_ids") or ["?"]
+        case = "" if matched else "  (no case)"
+        if card.verdict == "SKIP":
+            why = next((result for result in card.skipped if result.detail), None)
+            rest = [] if why is None else [f"      {why.check}: {printable(why.detail)}"]
+        return "\n".join([f"{first}{case}  [{trace_ids[0]}]", *rest])
 
     def _print_totals(self, score: Score, gate: Gate) -> None:
         if not self._whole_cards:
             click.echo()
         click.echo(render_summary(score.cards.to_dict()))
         left_out = [
-            (score.unmatched.total, "traces match no case", self._unmatched, gate.allow_unmatched),
-            (len(score.missing), "cases have no trace", score.missing, gate.allow_missing),
+            (
+                score.unmatched.total,
+                "trace(s) match no case",
+                self._unmatched,
+                gate.allow_unmatched,
+            ),
+            (
+                len(score.missing),
+                "case(s) have no trace",
+                [f"{key}{self._why_missing[key]}" for key in score.missing],
+                gate.allow_missing,
+            ),
             (
                 sum(score.unobserved.values()),
-                "checks had no evidence",
+                "check(s) had no evidence",
                 [f"{check}: {count}" for check, count in score.unobserved.items()],
                 gate.allow_skipped,
             ),
@@ -141,12 +164,3 @@ class Scoring:
             )
         if self._md is not None:
             save(self._md, to_markdown({"summary": summary, "cases": self._not_passed}))
-
-
-def _with_trace_id(card: Scorecard, *, whole: bool) -> str:
-    text = card.summary() + "\n" if whole else render_card(card)
-    trace_ids = card.meta.get("trace_ids")
-    if whole or not trace_ids:
-        return text
-    first, *rest = text.split("\n")
-    return "\n".join([f"{first}  [{trace_ids[0]}]", *rest])

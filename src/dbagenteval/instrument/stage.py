@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,8 @@ from dbagenteval.errors import quoted
 from dbagenteval.traces import STAGE_KINDS
 
 __all__ = ["StageSpan", "stage"]
+
+_log = logging.getLogger(__name__)
 
 MAX_ROWS = 1000
 """Rows recorded at most; more are cut and marked as truncated."""
@@ -50,7 +53,12 @@ class StageSpan:
             if len(kept) == MAX_ROWS:
                 self.span.set_attribute(semconv.ROWS_TRUNCATED, True)
                 break
-            kept.append(dict(row) if isinstance(row, Mapping) else list(row))
+            try:
+                kept.append(_row(row, columns))
+            except ValueError as error:
+                # Instrumentation must not end the agent; what it can't read is not recorded.
+                _log.warning("stage rows not recorded: %s", error)
+                return
         value = kept if columns is None else {"columns": list(columns), "rows": kept}
         self.span.set_attribute(semconv.ROWS, _json(value))
 
@@ -102,6 +110,22 @@ def stage(
     tracer = tracer or trace.get_tracer("dbagenteval.instrument")
     with tracer.start_as_current_span(name or kind, attributes=given) as span:
         yield StageSpan(span)
+
+
+def _row(row: Any, columns: Sequence[str] | None) -> dict[str, Any] | list[Any]:
+    if isinstance(row, Mapping):
+        return dict(row)
+    if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+        raise ValueError(
+            f"a row must be a mapping or a sequence of values, got {type(row).__name__}"
+        )
+    keys = getattr(row, "keys", None)
+    if columns is None and callable(keys):  # sqlite3.Row and the like
+        return dict(zip(keys(), row, strict=True))
+    values = list(row)
+    if columns is not None and len(columns) != len(values):
+        raise ValueError(f"{len(columns)} columns are named for a row of {len(values)} values")
+    return values
 
 
 def _json(value: object) -> str:

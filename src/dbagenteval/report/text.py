@@ -14,12 +14,15 @@ _INDENT = " " * 6
 
 
 def render_card(card: Scorecard) -> str:
-    """Give the verdict and the case; below it, for a FAIL or an ERROR, where and why."""
+    """Give the verdict and the case; below it, for a FAIL or an ERROR, where and why.
+
+    An ERROR hides no failure: what failed before the evaluation broke off stands below it.
+    """
     lines = [f"{card.verdict:<5} {_text(card.case_id or card.question)}{_repeats(card)}"]
     failed = card.failed
     if card.error:
         lines.append(_INDENT + _text(card.error))
-    elif failed is not None:
+    if failed is not None:
         lines.append(f"{_INDENT}{_text(f'{failed.stage} / {failed.check}: {failed.detail}')}")
     return "\n".join(line.rstrip() for line in lines)
 

@@ -53,16 +53,16 @@ class Score:
         found = []
         total, passed = self.cards.total, self.cards.passed
         if passed < total:
-            found.append(f"{total - passed} of {total} scored traces did not pass")
+            found.append(f"{total - passed} of {total} scored trace(s) did not pass")
         if self.unmatched.failed or self.unmatched.errors:
             broken = self.unmatched.failed + self.unmatched.errors
-            found.append(f"{broken} unmatched traces broke a rule")
+            found.append(f"{broken} unmatched trace(s) broke a rule")
         if self.unmatched.total and not gate.allow_unmatched:
-            found.append(f"{self.unmatched.total} traces matched no case")
+            found.append(f"{self.unmatched.total} trace(s) matched no case")
         if self.missing and not gate.allow_missing:
-            found.append(f"{len(self.missing)} cases have no trace")
+            found.append(f"{len(self.missing)} case(s) have no trace")
         if self.unobserved and not gate.allow_skipped:
-            found.append(f"{sum(self.unobserved.values())} checks had no evidence")
+            found.append(f"{sum(self.unobserved.values())} check(s) had no evidence")
         if not total and not self.unmatched.total:
             found.append("no trace was scored")
         return found

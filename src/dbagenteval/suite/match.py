@@ -75,6 +75,14 @@ class Matcher:
         """The cases that no trace has matched so far, in file order."""
         return [case for case in self._cases if case.key not in self._seen]
 
+    def why_missing(self, case: Case) -> str:
+        """Say, after a colon, what keeps traces from matching a case; empty if nothing does."""
+        others = self._by_question.get(normalised(case.question), [])
+        if len(others) > 1 and case in others:
+            keys = ", ".join(other.key for other in others if other is not case)
+            return f": {keys} asks the same; its traces need dbagenteval.case.id"
+        return ""
+
     def _find(self, trace: Trace) -> Match:
         question = normalised(trace.question)
         session = str(trace.meta.get("session_id") or "")

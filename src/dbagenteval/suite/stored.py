@@ -71,6 +71,9 @@ def score_traces(
         card = try_evaluate(
             trace, case, rules=rules, judge=judge if case else None, execute=execute
         )
+        if case is None:
+            # Nobody says what is right here, so only broken rules are findings.
+            card.results = [result for result in card.results if result.check != "no_error"]
         card.meta.update(_facts(trace, match))
         yield match, card
 
@@ -79,7 +82,15 @@ def _facts(trace: Trace, match: Match) -> dict[str, Any]:
     """Give what identifies the card: where the trace came from and what judged it."""
     facts = {
         key: trace.meta[key]
-        for key in ("trace_ids", "session_id", "service", "start_ns", "end_ns", "not_observed", "replayed")
+        for key in (
+            "trace_ids",
+            "session_id",
+            "service",
+            "start_ns",
+            "end_ns",
+            "not_observed",
+            "replayed",
+        )
         if trace.meta.get(key)
     }
     facts["evaluator_version"] = dbagenteval.__version__

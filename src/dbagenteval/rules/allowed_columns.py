@@ -51,6 +51,7 @@ class AllowedColumns(SqlRule):
         extra: More allowed names, such as keys used for joins.
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
+        allowed_functions: Functions that the rule doesn't know and that you vouch for; `*` for all.
         attempts: As in `SqlRule`.
 
     Raises:
@@ -67,11 +68,13 @@ class AllowedColumns(SqlRule):
         stage: str | None = None,
         dialect: str | None = None,
         *,
+        allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
         super().__init__(stage, dialect, attempts=attempts)
         self._allowed = AllowedNames("columns", columns, from_stage)
         self._extra = names_of(extra)
+        self._functions = tuple(name.lower() for name in names_of(allowed_functions))
 
     def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
         """Not used: the rule looks at the whole text, see `sql_problem`."""
@@ -83,11 +86,12 @@ class AllowedColumns(SqlRule):
         if isinstance(names, str):
             return names
         whole = (*names, *self._extra)
-        return sql.memo(("columns", whole), lambda: _find(sql, whole))
+        functions = self._functions
+        return sql.memo(("columns", whole, functions), lambda: _find(sql, whole, functions))
 
 
-def _find(sql: Sql, names: tuple[str, ...]) -> str | None:
-    unseen = unseen_reads(sql)
+def _find(sql: Sql, names: tuple[str, ...], functions: tuple[str, ...]) -> str | None:
+    unseen = unseen_reads(sql, functions)
     if unseen:
         return unseen
     menu = _Menu(names, sql.fold)

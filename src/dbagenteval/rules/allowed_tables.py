@@ -54,6 +54,8 @@ class AllowedTables(SqlRule):
         from_stage: Name of the stage whose output lists them, in place of `tables`.
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
+        default_schema: Name of the schema that names without one are in, such as `public`; then
+            `orders` and `public.orders` are one table, in the list and in the SQL.
         allowed_functions: Functions that the rule doesn't know and that you vouch for; `*` for all.
         attempts: As in `SqlRule`.
 
@@ -70,11 +72,13 @@ class AllowedTables(SqlRule):
         stage: str | None = None,
         dialect: str | None = None,
         *,
+        default_schema: str | None = None,
         allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
         super().__init__(stage, dialect, attempts=attempts)
         self._allowed = AllowedNames("tables", tables, from_stage)
+        self._schema = default_schema
         self._functions = tuple(name.lower() for name in names_of(allowed_functions))
 
     def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
@@ -86,13 +90,20 @@ class AllowedTables(SqlRule):
         names = self._allowed.names(trace)
         if isinstance(names, str):
             return names
-        functions = self._functions
-        return sql.memo(("tables", names, functions), lambda: _find(sql, names, functions))
+        functions, schema = self._functions, self._schema
+        key = ("tables", names, functions, schema)
+        return sql.memo(key, lambda: _find(sql, names, functions, schema))
 
 
-def _find(sql: Sql, names: tuple[str, ...], vouched: tuple[str, ...]) -> str | None:
+def _find(
+    sql: Sql, names: tuple[str, ...], vouched: tuple[str, ...], schema: str | None
+) -> str | None:
     given = [GivenName(name) for name in names]
     allowed = {form for name in given for form in name.forms(sql.fold)}
+    if schema is not None:
+        for default in GivenName(schema).forms(sql.fold):
+            allowed |= {(*default, *form) for form in allowed if len(form) == 1}
+            allowed |= {form[-1:] for form in allowed if form[:-1] == default}
     free = {(sql.fold.table(name, False),) for name in _NO_DATA.get(base_name(sql.dialect), ())}
     functions = {name.text.lower() for name in given} | set(vouched)
     try:

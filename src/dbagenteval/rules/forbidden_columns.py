@@ -50,6 +50,7 @@ class ForbiddenColumns(SqlRule):
         columns: The forbidden names, plain or as `table.column`; one text is one name.
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
+        allowed_functions: Functions that the rule doesn't know and that you vouch for; `*` for all.
         attempts: As in `SqlRule`.
 
     Raises:
@@ -64,10 +65,12 @@ class ForbiddenColumns(SqlRule):
         stage: str | None = None,
         dialect: str | None = None,
         *,
+        allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
         super().__init__(stage, dialect, attempts=attempts)
         self.columns = names_of(columns)
+        self._functions = tuple(name.lower() for name in names_of(allowed_functions))
         if not self.columns:
             raise ValueError("columns must name at least one column")
 
@@ -78,10 +81,11 @@ class ForbiddenColumns(SqlRule):
     def sql_problem(self, sql: Sql, trace: Trace) -> str | None:
         """Say which forbidden column may be read."""
         del trace
-        return sql.memo(("forbidden columns", self.columns), lambda: self._find(sql))
+        key = ("forbidden columns", self.columns, self._functions)
+        return sql.memo(key, lambda: self._find(sql))
 
     def _find(self, sql: Sql) -> str | None:
-        unseen = unseen_reads(sql, strict=True)
+        unseen = unseen_reads(sql, self._functions, strict=True)
         if unseen:
             return unseen
         listed = [_Forbidden(name, sql.fold) for name in self.columns]

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-long lock clean
+.PHONY: demo test check test-long lock clean collector
 
 demo: $(VENV)/installed-demo
 	@$(BIN)/dbagenteval demo
@@ -29,6 +29,10 @@ lock: $(VENV)/installed-dev
 	$(BIN)/uv pip compile --universal --python-version 3.10 --generate-hashes --upgrade --quiet \
 	    --no-header --no-annotate --no-emit-index-url --extra dev pyproject.toml \
 	    --output-file requirements-dev.lock
+
+# The Collector that the tests of `collector-config/` run; needs Go, kept in ~/.cache.
+collector:
+	@sh collector-config/build.sh
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

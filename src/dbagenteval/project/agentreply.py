@@ -134,9 +134,12 @@ def _rows_of(
     rows = _as_rows(data.get("rows"), data.get("columns"))
     if rows is not None:
         return rows, "rows"
-    for call in reversed(list(calls)):
+    listed = list(calls)
+    # A last call that ran no SQL, such as one that suggests follow-ups, is not the answer's.
+    queries = [call for call in listed if next(iter(_sqls(None, [call])), None) is not None]
+    for call in reversed(queries or listed):
         rows = _rows_in(call.get("result"))
-        if rows is not None:
+        if rows is not None and (rows or queries):
             return rows, "tool_call"
     verification = data.get("verification")
     if isinstance(verification, Mapping):

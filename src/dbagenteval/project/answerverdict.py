@@ -213,6 +213,8 @@ def _compared(
     notes = found.notes
     if came_from == "extraction":
         notes = (*notes, "a model read the rows out of the agent's text")
+    elif came_from == "verification":
+        notes = (*notes, "the agent's server gave these rows as its reading of the answer")
     elif not reply.sqls:
         notes = (*notes, "no SQL was seen that gave these rows")
     return AnswerVerdict(

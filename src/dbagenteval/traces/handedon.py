@@ -57,20 +57,13 @@ def with_unseen_executions(placed: Placed, reading: TurnReading) -> Placed:
         and not draft.is_said
         and normal_sql(str(draft.output)) not in ran
     ]
-    added: Placed = []
-    for place, draft in unseen:
-        execution = _execution(draft, reading, is_only=len(unseen) == 1)
-        added.append(((place[0], place[1]), execution))
-    return _after_their_generates(placed, unseen, added)
-
-
-def _after_their_generates(placed: Placed, unseen: Placed, added: Placed) -> Placed:
-    follows = {id(draft): new for (_, draft), new in zip(unseen, added)}  # noqa: B905 - one each
+    is_only = len(unseen) == 1
+    added = {id(draft): _execution(draft, reading, is_only=is_only) for _, draft in unseen}
     result: Placed = []
     for place, draft in placed:
         result.append((place, draft))
-        if id(draft) in follows:
-            result.append(follows[id(draft)])
+        if id(draft) in added:
+            result.append((place, added[id(draft)]))
     return result
 
 

@@ -82,7 +82,7 @@ def _from_text(text: str, sql: str) -> ReadRows:
     if not stripped or _EMPTY.match(stripped):
         return ReadRows([], "empty")
     # orjson gives big numbers as floats, which loses digits that a comparison needs.
-    decoded = json_exact(stripped) if _LONG_NUMBER.search(stripped) else loads(stripped)
+    decoded = _json_exact(stripped) if _LONG_NUMBER.search(stripped) else loads(stripped)
     if decoded is MISSING and stripped[0] in "[({":
         decoded = read_literal(stripped)
     if decoded is not MISSING and not isinstance(decoded, str):
@@ -95,7 +95,7 @@ def _from_text(text: str, sql: str) -> ReadRows:
     return _unreadable(stripped)
 
 
-def json_exact(text: str) -> Any:
+def _json_exact(text: str) -> Any:
     """Decode JSON with integers and decimals as exact as they were written."""
     try:
         return json.loads(text, parse_float=_exact)
@@ -114,12 +114,12 @@ def _unreadable(text: str) -> ReadRows:
         if partial:
             rows = _tabular(partial, None)
             return ReadRows(rows.rows, "cut", why, rows.positional)
-        if loads_tail_missing(text):
+        if _is_open_ended(text):
             return ReadRows(None, "cut", why)
     return ReadRows(None, "unparseable", f"no known form of rows: {text[:_MAX_QUOTED]!r}")
 
 
-def loads_tail_missing(text: str) -> bool:
+def _is_open_ended(text: str) -> bool:
     """True if the text has more opening than closing brackets, as a cut one does."""
     opened = text.count("[") + text.count("{") + text.count("(")
     return opened > text.count("]") + text.count("}") + text.count(")")
@@ -247,12 +247,12 @@ def _tabular(rows: list[Any], columns: list[str] | None) -> ReadRows:
     width = max(len(row) for row in rows)
     if any(len(row) != width for row in rows):
         return ReadRows(None, "unparseable", "rows have different numbers of cells")
-    names = column_names(columns, width)
+    names = _column_names(columns, width)
     plain = [dict(zip(names, row)) for row in rows]  # noqa: B905 - equal by the check above
     return ReadRows(plain, "present", positional=columns is None or len(columns) != width)
 
 
-def column_names(columns: list[str] | None, width: int) -> list[str]:
+def _column_names(columns: list[str] | None, width: int) -> list[str]:
     """Give unique names: those known, a repeated one with a number, `column_N` if unknown."""
     if columns is None or len(columns) != width:
         return [f"column_{number}" for number in range(1, width + 1)]

@@ -115,12 +115,9 @@ def _counted(turn: Turn) -> list[Facts]:
     models = [one for one in turn.facts if one.role == LLM]
     outer = {id(above) for one in models for above in one.node.ancestors}
     inner = [one for one in models if id(one.node) not in outer]
-    return inner or [one for one in turn.heads[:1] if one.role == AGENT] or _told_by_name(turn)
-
-
-def _told_by_name(turn: Turn) -> list[Facts]:
-    roots = [one for one in turn.facts if one.node.parent is None]
-    return roots[:1]
+    if inner:
+        return inner
+    return turn.heads[:1] or [one for one in turn.facts if one.node.parent is None][:1]
 
 
 def _number(one: Facts, keys: list[tuple[str, ...]]) -> float | None:

@@ -67,7 +67,7 @@ def _tool(node: Node) -> ToolUse | None:
         return None
     return ToolUse(
         name=str(attributes.get("gen_ai.tool.name") or node.span.name),
-        call_id=_specified(attributes.get("gen_ai.tool.call.id")) or "",
+        call_id=str(_specified(attributes.get("gen_ai.tool.call.id")) or ""),
         arguments=_specified(attributes.get(ARGUMENTS)),
         result=_specified(attributes.get(TOOL_RESPONSE)),
     )

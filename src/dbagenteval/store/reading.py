@@ -222,19 +222,26 @@ def id_bytes(trace_ids: Sequence[str]) -> list[bytes]:
 
 
 def span_range(chunk: list[Any]) -> dict[str, int] | None:
-    """Give the times between which the spans of a chunk start, None if it has no spans."""
+    """Give where to look for the spans of a chunk: start times and batches; None if it has none."""
     return _range(chunk, 1, 2)
 
 
 def log_range(chunk: list[Any]) -> dict[str, int] | None:
-    """Give the times of the log records of a chunk, None if it has none."""
+    """Give where to look for the log records of a chunk, None if it has none."""
     return _range(chunk, 3, 4)
 
 
 def _range(chunk: list[Any], first: int, last: int) -> dict[str, int] | None:
     firsts = [row[first] for row in chunk if row[first] is not None]
     lasts = [row[last] for row in chunk if row[last] is not None]
-    return {"first": min(firsts), "last": max(lasts)} if firsts else None
+    if not firsts:
+        return None
+    return {
+        "first": min(firsts),
+        "last": max(lasts),
+        "first_batch": min(row[6] for row in chunk),
+        "last_batch": max(row[7] for row in chunk),
+    }
 
 
 def chunks(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:

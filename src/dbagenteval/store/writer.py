@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from google.protobuf.message import DecodeError
 
 from dbagenteval.otlp.columns import ColumnBuilder, Columns
-from dbagenteval.store.database import write_meta
+from dbagenteval.store.database import read_meta, write_meta
 from dbagenteval.store.layout import Layout, write_private
 from dbagenteval.store.statements import statement
 
@@ -25,6 +25,10 @@ _log = logging.getLogger(__name__)
 POSITION_KEY = "journal_position"
 """The journal is stored up to this position (`meta` table)."""
 
+_BATCH_KEY = "batch"
+"""Number of the last batch; rows carry it, so that a trace is looked for in its batches only."""
+
+_BATCHED = frozenset({"spans", "span_events", "span_links", "logs"})
 _TABLES = ("resources", "scopes", "spans", "span_events", "span_links", "logs")
 
 
@@ -59,6 +63,7 @@ class Writer:
         self._connection.execute("USE store")
         self._layout = layout
         self._builder = _column_builder()
+        self._batch = 0
 
     def close(self) -> None:
         """Give the cursor back."""
@@ -83,12 +88,14 @@ class Writer:
             requests, columns = readable, self._builder.build(readable)
         self._connection.begin()
         try:
+            self._batch = 1 + (read_meta(self._connection, _BATCH_KEY) or 0)
             repeated = self._repeated_log_requests(requests)
             if repeated:
                 kept = [request for index, request in enumerate(requests) if index not in repeated]
                 columns = self._builder.build(kept)
             requests.clear()
             applied = self._insert(columns, set_aside)
+            write_meta(self._connection, _BATCH_KEY, self._batch)
             if position is not None:
                 write_meta(self._connection, POSITION_KEY, position)
             self._connection.commit()
@@ -120,10 +127,12 @@ class Writer:
             for name in _TABLES:
                 if tables[name].num_rows:
                     self._connection.register(f"incoming_{name}", tables[name])
-                    self._connection.execute(statement(f"insert_{name}"))
+                    parameters = {"batch": self._batch} if name in _BATCHED else None
+                    self._connection.execute(statement(f"insert_{name}"), parameters)
             for name in ("spans", "logs"):
                 if tables[name].num_rows:
-                    self._connection.execute(statement(f"insert_trace_index_of_{name}"))
+                    parameters = {"batch": self._batch}
+                    self._connection.execute(statement(f"insert_trace_index_of_{name}"), parameters)
         finally:
             for name in _TABLES:
                 self._connection.unregister(f"incoming_{name}")
@@ -137,15 +146,19 @@ class Writer:
 
     def _without_known_spans(self, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
         """Leave out spans that are stored already or come twice in this batch."""
-        first, last = self._one(statement("known_range"))
+        first, last, first_batch, last_batch = self._one(statement("known_range"))
         if first is None:
             (distinct,) = self._one(statement("count_distinct_incoming"))
             if distinct == tables["spans"].num_rows:
                 return tables
-            first, last = 1, 0  # nothing is stored: an empty range
-        rows = self._connection.execute(
-            statement("fresh_rows"), {"first": first, "last": last}
-        ).fetchall()
+            first, last, first_batch, last_batch = 1, 0, 1, 0  # nothing is stored
+        where = {
+            "first": first,
+            "last": last,
+            "first_batch": first_batch,
+            "last_batch": last_batch,
+        }
+        rows = self._connection.execute(statement("fresh_rows"), where).fetchall()
         if len(rows) == tables["spans"].num_rows:
             return tables
         fresh = pa.array([row for (row,) in rows], type=pa.uint32())

@@ -20,5 +20,6 @@ CREATE TABLE IF NOT EXISTS logs (
     service VARCHAR NOT NULL,
     strindex BLOB,
     at_ns UBIGINT NOT NULL,
-    is_attached BOOLEAN NOT NULL
+    is_attached BOOLEAN NOT NULL,
+    batch UBIGINT NOT NULL
 );

@@ -11,5 +11,6 @@ CREATE TABLE IF NOT EXISTS span_links (
     attr_types UTINYINT[] NOT NULL,
     attr_values VARCHAR[] NOT NULL,
     attr_nested BLOB[] NOT NULL,
-    dropped_attributes_count UINTEGER NOT NULL
+    dropped_attributes_count UINTEGER NOT NULL,
+    batch UBIGINT NOT NULL
 );

@@ -25,5 +25,6 @@ CREATE TABLE IF NOT EXISTS spans (
     tenant VARCHAR,
     case_id VARCHAR,
     stage VARCHAR,
-    model VARCHAR
+    model VARCHAR,
+    batch UBIGINT NOT NULL
 );

@@ -7,5 +7,7 @@ CREATE TABLE IF NOT EXISTS trace_index (
     span_count UINTEGER NOT NULL,
     first_log_ns UBIGINT,
     last_log_ns UBIGINT,
-    log_count UINTEGER NOT NULL
+    log_count UINTEGER NOT NULL,
+    first_batch UBIGINT NOT NULL,
+    last_batch UBIGINT NOT NULL
 );

@@ -1,1 +1,1 @@
-INSERT INTO span_events SELECT * EXCLUDE (row) FROM incoming_span_events;
+INSERT INTO span_events SELECT * EXCLUDE (row), $batch AS batch FROM incoming_span_events;

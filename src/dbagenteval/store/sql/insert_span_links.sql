@@ -1,1 +1,1 @@
-INSERT INTO span_links SELECT * EXCLUDE (row) FROM incoming_span_links;
+INSERT INTO span_links SELECT * EXCLUDE (row), $batch AS batch FROM incoming_span_links;

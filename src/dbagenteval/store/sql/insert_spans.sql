@@ -11,5 +11,6 @@ SELECT
     coalesce(
         attr_values[list_position(attr_keys, 'gen_ai.request.model')],
         attr_values[list_position(attr_keys, 'gen_ai.response.model')]
-    ) AS model
+    ) AS model,
+    $batch AS batch
 FROM incoming_spans;

@@ -4,6 +4,7 @@ SELECT
     dropped_attributes_count, flags, resource_id, scope_id, strindex
 FROM logs
 WHERE is_attached
+    AND batch BETWEEN $first_batch AND $last_batch
     AND at_ns BETWEEN $first AND $last
     AND trace_id IN (SELECT unnest($trace_ids::BLOB[]))
 ORDER BY at_ns, rowid;

@@ -4,6 +4,7 @@ SELECT
     dropped_attributes_count, dropped_events_count, dropped_links_count,
     resource_id, scope_id, strindex
 FROM spans
-WHERE start_ns BETWEEN $first AND $last
+WHERE batch BETWEEN $first_batch AND $last_batch
+    AND start_ns BETWEEN $first AND $last
     AND trace_id IN (SELECT unnest($trace_ids::BLOB[]))
 ORDER BY start_ns, span_id;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,6 +14,11 @@ from dbagenteval.rules.sql import Sql
 __all__ = ["Call", "calls", "source_call", "unseen_reads"]
 
 _BUILTIN_SCHEMAS = ("pg_catalog", "sys", "system", "main", "safe", "information_schema", "standard")
+_COMBINATORS = (
+    "if", "array", "map", "distinct", "ornull", "ordefault", "merge", "state", "foreach",
+)  # fmt: skip
+"""Endings of ClickHouse's aggregate functions."""
+
 _NO_CALLS = (exp.And, exp.Or, exp.Xor, exp.Case, exp.If, exp.Cast, exp.Exists, exp.Columns)
 
 
@@ -45,7 +50,19 @@ class Call:
         schema, _, last = self.name.rpartition(".")
         if schema and schema not in _BUILTIN_SCHEMAS:
             return self.name in known.pure or self.name in known.rows
-        return self.is_parsed or last in known.pure or last in known.rows
+        if self.is_parsed:
+            return True
+        has_combinators = "grouparray" in known.pure
+        names = _without_ends(last) if has_combinators else iter((last,))
+        return any(name in known.pure or name in known.rows for name in names)
+
+
+def _without_ends(name: str) -> Iterator[str]:
+    """Give a name, and it without the endings by which ClickHouse combines aggregates."""
+    yield name
+    for end in _COMBINATORS:
+        if name.endswith(end) and len(name) > len(end):
+            yield from _without_ends(name[: -len(end)])
 
 
 def calls(sql: Sql) -> list[Call]:

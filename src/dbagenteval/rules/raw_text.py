@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -34,6 +35,9 @@ _MYSQL = ("mysql", "doris", "starrocks", "singlestore")
 _CR_ENDS_COMMENT = ("postgres", "redshift", "materialize", "risingwave", "duckdb")
 _UNICODE_ESCAPES = ("", "postgres", "redshift", "materialize", "risingwave", "trino", "presto")
 _MARKS = ("/*", "--", "#", "//", "\r", "{%")
+_FILTER_STEPS = (
+    "WHERE", "JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "AS",
+)  # fmt: skip
 _INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060 \t\r\n\f\v"
 _ODD_BLANK = re.compile(
     "[\u0085\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]"
@@ -112,7 +116,7 @@ def text_problem(sql: str, tokens: list[Token], dialect: str | None) -> str | No
         problem = _gap_problem(gap, name)
         if problem:
             return problem
-    return _token_problem(sql, tokens, name)
+    return _pipe_problem(sql, tokens) or _token_problem(sql, tokens, name)
 
 
 def has_escaped_quote(sql: str) -> bool:
@@ -160,6 +164,21 @@ def _gap_problem(gap: str, name: str) -> str | None:
         return "contains a comment ended by a lone carriage return, which databases read on"
     if _ODD_BLANK.search(re.sub(r"/\*.*?\*/|--[^\n]*", "", gap, flags=re.DOTALL)):
         return "contains a blank that is no plain space, tab or line end"
+    return None
+
+
+def _pipe_problem(sql: str, tokens: list[Token]) -> str | None:
+    """Refuse pipes that filter or join after another step: the parser puts all filters first."""
+    if "|>" not in sql:
+        return None
+    steps = [
+        after.text.upper()
+        for pipe, after in pairwise(tokens)
+        if sql[pipe.start : pipe.end + 1] == "|>"
+    ]
+    others = [at for at, step in enumerate(steps) if step not in _FILTER_STEPS]
+    if others and any(step in _FILTER_STEPS for step in steps[others[0] :]):
+        return "filters or joins after another step of a pipe (|>), which cannot be analysed"
     return None
 
 

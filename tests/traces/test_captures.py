@@ -45,8 +45,6 @@ ABSENT_IN = {
         "error",
     ): "got 'ToolRetryError' for 'no such column: order_status'",
 }
-# A request that neither asked a model nor ran a statement, as far as its spans tell, is no turn.
-NO_TURN = {("fastapi_psycopg_dbonly", "q08")}
 
 
 def there_is(name, truth):
@@ -67,9 +65,6 @@ def test_each_question_has_its_fields(stack):
     traces = traces_of(DATA / stack)
     for truth in truths_of(DATA / stack):
         trace = trace_for(truth, traces)
-        if (stack, truth["id"]) in NO_TURN:
-            assert trace is None
-            continue
         found = compare(truth, trace)
         for name in FIELDS:
             absent = ABSENT_IN.get((stack, truth["id"], name)) or ABSENT.get(stack, {}).get(name)
@@ -82,7 +77,7 @@ def test_each_question_has_its_fields(stack):
 @pytest.mark.parametrize("stack", STACKS)
 def test_there_is_one_trace_for_each_question(stack):
     """Traces of structure, of health checks and of agent creation give none of their own."""
-    truths = [one for one in truths_of(DATA / stack) if (stack, one["id"]) not in NO_TURN]
+    truths = truths_of(DATA / stack)
     traces = traces_of(DATA / stack)
     assert len(traces) == len(truths)
     assert len({id(trace_for(truth, traces)) for truth in truths}) == len(truths)

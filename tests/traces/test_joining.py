@@ -362,3 +362,41 @@ def test_memory_is_bounded_by_the_window():
     assert sum(1 for _ in assemble(stream())) == 2000
     assert len(held) == 4
     assert max(held) < 20
+
+
+def test_calls_that_say_nothing_are_not_joined_by_time_alone():
+    """Without content and finish reasons, all calls of a service would become one turn."""
+    bare = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    found = traces(*(span(n, bare, trace_id=f"{n}" * 32) for n in range(1, 6)))
+    assert len(found) == 5
+
+
+def test_calls_without_content_are_joined_by_their_finish_reasons():
+    """`tool_calls` goes on, `stop` ends the turn."""
+    bare = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    goes_on = bare | {"gen_ai.response.finish_reasons": ["tool_calls"]}
+    stops = bare | {"gen_ai.response.finish_reasons": ["stop"]}
+    found = traces(
+        span(1, goes_on, trace_id="1" * 32),
+        span(3, {"db.statement": SQL}, trace_id="2" * 32),
+        span(5, stops, trace_id="3" * 32),
+        span(9, stops, trace_id="4" * 32),
+    )
+    assert [len(trace.meta["trace_ids"]) for trace in found] == [3, 1]
+    assert found[0].stage("generate").output == SQL
+
+
+def test_a_request_to_a_route_of_the_agent_is_a_turn_though_nothing_is_seen_in_it():
+    """Chit-chat behind an uninstrumented model client; a health check stays none."""
+
+    def request(number, route):
+        facts = {"http.route": route, "http.request.method": "POST"}
+        return span(number, facts, kind=2, trace_id=f"{number:032x}", for_ms=5)
+
+    statement = span(2, {"db.query.text": SQL}, parent=1, trace_id=f"{1:032x}")
+    found = traces(request(1, "/ask"), statement, request(5000, "/ask"), request(6000, "/ready"))
+    assert [[stage.kind for stage in trace.stages] for trace in found] == [
+        ["generate", "execute", "answer"],
+        ["answer"],
+    ]
+    assert "no model spans arrived" in found[1].meta["not_observed"][0]["why"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from dbagenteval.otlp import OtelTrace
 from dbagenteval.traces.answers import read_answer, read_question
-from dbagenteval.traces.conventions.convention import AGENT, LLM, MESSAGE, TOOL
+from dbagenteval.traces.conventions.convention import AGENT, LLM, MESSAGE, SERVER, TOOL
 from dbagenteval.traces.draft import finish_stages
 from dbagenteval.traces.joining import join_turns
 from dbagenteval.traces.stages import read_stages
@@ -17,6 +17,9 @@ from dbagenteval.traces.turnreading import TurnReading
 from dbagenteval.traces.turns import Turn
 
 __all__ = ["assemble"]
+
+_PATHS = ("http.route", "url.path", "http.target", "rpc.method")
+_METHODS = ("http.request.method", "http.method", "rpc.service")
 
 
 def assemble(groups: Iterable[OtelTrace]) -> Iterator[Trace]:
@@ -32,22 +35,45 @@ def assemble(groups: Iterable[OtelTrace]) -> Iterator[Trace]:
         Traces; the same spans give the same Traces in whatever order they were delivered. OTel
         traces that tell of no question, model, tool or statement give none.
     """
+    routes: set[tuple[str, ...]] = set()
     for turn in join_turns(groups):
-        trace = _trace_of(turn)
+        trace = _trace_of(turn, routes)
         if trace is not None:
             yield trace
 
 
-def _trace_of(turn: Turn) -> Trace | None:
+def _trace_of(turn: Turn, routes: set[tuple[str, ...]]) -> Trace | None:
+    """Make the Trace of a turn, or None if it is none.
+
+    Args:
+        turn: The turn.
+        routes: Requests that were turns before: one of the same kind is a turn too, even if no
+            model and no statement is seen in it.
+    """
     reading = read_stages(turn)
     question = read_question(reading)
     answer = read_answer(reading)
-    if not question.text and not _tells(turn, reading):
+    route = _route(turn)
+    if question.text or _tells(turn, reading):
+        if route is not None:
+            routes.add(route)
+    elif route not in routes:
         return None
     drafts = reading.drafts + ([answer] if answer is not None else [])
     stages = finish_stages(drafts)
     meta: dict[str, Any] = turn_meta(reading, drafts, stages, question)
     return Trace(question.text, stages, meta)
+
+
+def _route(turn: Turn) -> tuple[str, ...] | None:
+    """Give service, method and path of the request that a turn was, or None."""
+    head = turn.heads[0] if turn.heads else None
+    if head is None or head.role != SERVER:
+        return None
+    span = head.node.span
+    path = next((span.attributes[key] for key in _PATHS if span.attributes.get(key)), "")
+    method = next((span.attributes[key] for key in _METHODS if span.attributes.get(key)), "")
+    return str(span.resource.get("service.name", "")), str(method), str(path)
 
 
 def _tells(turn: Turn, reading: TurnReading) -> bool:

@@ -15,6 +15,11 @@ _UNFINISHED_NS = 600 * _SECOND_NS
 _FINISHED_NS = 30 * _SECOND_NS
 _PRELUDE_NS = 1 * _SECOND_NS
 _MIN_SHARED_CHARS = 8
+_REASONS = (
+    "gen_ai.response.finish_reasons",
+    "llm.finish_reason",
+    "gen_ai.completion.0.finish_reason",
+)
 _CALLS_TOOLS = ("tool_calls", "tool_call", "tool_use", "function_call")
 
 
@@ -71,9 +76,9 @@ def _says_tool_calls(one: Facts) -> bool:
     """True if a call without captured content says that it asked for tools."""
     if any(message.text or message.calls for message in one.outputs):
         return False
-    reasons = one.node.span.attributes.get("gen_ai.response.finish_reasons")
-    if reasons is None:
-        return True  # nothing says that it was the last call
+    attributes = one.node.span.attributes
+    reasons = next((attributes[key] for key in _REASONS if attributes.get(key)), "")
+    # Where nothing is said, each call stands alone: joining all of a service would be worse.
     return any(reason in str(reasons) for reason in _CALLS_TOOLS)
 
 

@@ -1,4 +1,4 @@
-"""What row capture costs: a 10,000-row fetch (below 5%, in a loop below 10%) and a one-row query (below 50 µs).
+"""What row capture costs: 10,000 rows (below 5%, in a loop below 10%), and one (below 50 µs).
 
 The SDK batches spans as in production and its exporter throws them away. Processor time of the
 whole process is measured, so that the thread that makes the spans counts and other processes don't;

@@ -102,6 +102,12 @@ def opened_agent(cases: list[Case], options: dict[str, Any]) -> Iterator[Callabl
         wait_s=options["span_wait"],
     ) as spans:
         yield ServiceAgent(request, spans, case_ids_of(cases))
+        if spans.silent:
+            click.echo(
+                f"{spans.silent} of {spans.asked} answers came without spans, so only the answer "
+                f"could be checked: {spans.why_none()}",
+                err=True,
+            )
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -53,6 +53,8 @@ class ReceivedSpans:
         self._store = store
         self._endpoints = endpoints
         self._wait_s = wait_s
+        self.asked = 0
+        self.silent = 0
 
     def spans_of(self, call: CallContext) -> list[OtelTrace]:
         """Wait until the span of the request has come, and nothing more after it."""
@@ -70,6 +72,8 @@ class ReceivedSpans:
                 span.parent_span_id == call.span_id for group in groups for span in group.spans
             )
             if (has_root and now - since >= _SETTLE_S) or now >= until:
+                self.asked += 1
+                self.silent += not groups
                 return groups
             time.sleep(_POLL_S)
 

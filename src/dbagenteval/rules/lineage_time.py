@@ -61,10 +61,10 @@ def bounds_of(
         right = bounds_of(condition.right, origins_of)
         both = {origin: sides & right.get(origin, set()) for origin, sides in left.items()}
         return {origin: sides for origin, sides in both.items() if sides}
-    column, sides = _bounded(condition)
-    if column is None or not sides:
+    column, limited = _bounded(condition)
+    if column is None or not limited:
         return {}
-    return {origin: set(sides) for origin in origins_of(column)}
+    return {origin: set(limited) for origin in origins_of(column)}
 
 
 def _bounded(node: exp.Expr) -> tuple[exp.Column | None, tuple[str, ...]]:

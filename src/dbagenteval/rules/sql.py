@@ -213,6 +213,10 @@ def _structure_problem(sql: Sql) -> str | None:
     for table in sql.find(exp.Table):
         if table.args.get("rows_from"):
             return "reads from a source that cannot be analysed (ROWS FROM)"
+        alias = table.args.get("alias")
+        if alias is not None and alias.this is None and alias.args.get("columns"):
+            # How early versions of the parser read a call that they don't know.
+            return f"reads from {table.name}(...), which cannot be analysed"
     return _table_word_problem(sql) or _dynamic_name_problem(sql)
 
 

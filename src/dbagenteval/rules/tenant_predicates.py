@@ -234,7 +234,12 @@ class PredicateReader:
         return Facts()
 
     def _in(self, node: exp.In) -> Facts:
-        if node.args.get("unnest") or node.args.get("field"):
+        unnest = node.args.get("unnest")
+        if unnest is not None:
+            held = unnest.expressions
+            is_array = len(held) == 1 and isinstance(held[0], exp.Array)
+            return self._among(unwrap(node.this), held[0].expressions) if is_array else Facts()
+        if node.args.get("field"):
             return Facts()
         left = unwrap(node.this)
         lefts = left.expressions if isinstance(left, exp.Tuple) else [left]

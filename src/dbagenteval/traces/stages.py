@@ -82,28 +82,20 @@ def _is_in_check(one: Facts, reading: TurnReading) -> bool:
 
 
 def _without_known_sql(drafts: list[StageDraft]) -> list[StageDraft]:
-    """Leave out a generate stage without a span of its own when its SQL was written before it."""
+    """Leave out a generate stage without a span of its own when its SQL was written before it.
+
+    A statement that ran since it was written is known no more: its next run is a retry.
+    """
     kept: list[StageDraft] = []
+    written: set[str] = set()
     for draft in drafts:
-        known = (
-            draft.kind == "generate"
-            and draft.implied
-            and draft.output is not None
-            and any(
-                other.kind == "generate"
-                and not other.implied
-                and normal_sql(str(other.output)) == normal_sql(str(draft.output))
-                and not _ran_since(kept, other)
-                for other in kept
-            )
-        )
-        if not known:
-            kept.append(draft)
+        if draft.kind == "generate" and draft.output is not None:
+            sql = normal_sql(str(draft.output))
+            if draft.implied and sql in written:
+                continue
+            if not draft.implied:
+                written.add(sql)
+        elif draft.kind == "execute" and draft.sql:
+            written.discard(normal_sql(draft.sql))
+        kept.append(draft)
     return kept
-
-
-def _ran_since(kept: list[StageDraft], generated: StageDraft) -> bool:
-    """True if the statement of a generate stage ran already: the next run is a retry."""
-    after = kept[kept.index(generated) + 1 :]
-    wanted = normal_sql(str(generated.output))
-    return any(d.kind == "execute" and d.sql and normal_sql(d.sql) == wanted for d in after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -131,8 +132,8 @@ class Trace:
 
     def __post_init__(self) -> None:
         self.stages = [_as_stage(stage) for stage in self.stages]
-        names = [stage.name for stage in self.stages]
-        doubled = sorted({name for name in names if names.count(name) > 1})
+        counts = Counter(stage.name for stage in self.stages)
+        doubled = sorted(name for name, count in counts.items() if count > 1)
         if doubled:
             raise ValueError(
                 f"duplicate stage name(s) {doubled}; give stages of the same kind distinct names"

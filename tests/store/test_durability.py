@@ -205,6 +205,22 @@ def test_segments_are_removed_once_stored(tmp_path: Path, monkeypatch: pytest.Mo
     assert cut_torn_tail(tmp_path, ends[6]) == ends[-1]
 
 
+def test_a_segment_that_is_removed_while_it_is_listed_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The owner removes what is stored while the store process reads on."""
+    monkeypatch.setattr(journal, "_SEGMENT_BYTES", 1000)
+    log = Journal(tmp_path, end=0)
+    ends = [log.append("logs", b"x" * 400).result(5) for _ in range(9)]
+    log.close()
+    reader = JournalReader(tmp_path, position=ends[2], set_aside=tmp_path)
+    listed = segments(tmp_path)
+    listed[0][1].unlink()
+    monkeypatch.setattr("dbagenteval.store.replay.segments", lambda _: listed)
+    found = reader.read(ends[-1], max_records=100, max_bytes=1 << 20)
+    assert [record.end for record in found] == ends[3:]
+
+
 def test_many_threads_append_and_nothing_is_lost(tmp_path: Path) -> None:
     """Group commit under contention: every acknowledged span is stored once."""
     with Store.open(tmp_path / "s", write=True, create=True) as store:

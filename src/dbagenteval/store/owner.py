@@ -30,6 +30,15 @@ _log = logging.getLogger(__name__)
 
 _LOCK_WAIT_S = 3.0
 _RESTART_DELAY_S = 1.0
+_ADDED_UP = (
+    "dbagenteval_journal_damaged_records",
+    "dbagenteval_store_spans_added",
+    "dbagenteval_store_logs_added",
+    "dbagenteval_store_duplicate_spans",
+    "dbagenteval_store_requests_set_aside",
+)
+"""Figures that go on where an ended store process left off."""
+
 _ERRORS = {"StoreTooNew": StoreTooNew}
 
 
@@ -58,6 +67,7 @@ class StoreOwner:
             self._layout.create()
         self._lock = StoreLock(self._layout, shared=False, wait_s=_LOCK_WAIT_S)
         self._facts: dict[str, Any] = {}
+        self._earlier = dict.fromkeys(_ADDED_UP, 0.0)
         self._running = False
         self._closing = False
         self._switching = threading.Lock()
@@ -90,7 +100,13 @@ class StoreOwner:
     def gauges(self) -> dict[str, float]:
         """Give figures on the journal and the store process by metric name."""
         backlog = float(self._journal.durable - self._journal.applied)
-        return {**self._facts.get("gauges", {}), "dbagenteval_journal_backlog_bytes": backlog}
+        current = self._facts.get("gauges", {})
+        earlier = self._earlier
+        return {
+            **current,
+            **{name: current.get(name, 0.0) + earlier[name] for name in _ADDED_UP},
+            "dbagenteval_journal_backlog_bytes": backlog,
+        }
 
     @property
     def service(self) -> tuple[str, str]:
@@ -168,6 +184,9 @@ class StoreOwner:
 
     def _restart(self) -> None:
         code = self._process.wait()
+        ended = self._facts.pop("gauges", {})
+        for name in _ADDED_UP:
+            self._earlier[name] += ended.get(name, 0.0)
         _log.error("store.process_ended code=%d", code)
         while True:
             time.sleep(_RESTART_DELAY_S)

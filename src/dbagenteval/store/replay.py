@@ -85,10 +85,17 @@ class JournalReader:
         return found
 
     def _records(self, limit: int) -> Iterator[Record]:
-        for start, path in segments(self._folder):
+        known = segments(self._folder)
+        ends = [start for start, _ in known[1:]] + [limit]
+        for (start, path), end in zip(known, ends, strict=True):
             if start >= limit:
                 return
-            descriptor = os.open(path, os.O_RDONLY)
+            if end <= self.position:
+                continue
+            try:
+                descriptor = os.open(path, os.O_RDONLY)
+            except FileNotFoundError:  # all of it was stored, and its owner removed it just now
+                continue
             try:
                 size = min(os.fstat(descriptor).st_size, limit - start)
                 if start + size <= self.position:

@@ -45,6 +45,18 @@ def test_a_figure_worked_out_from_two_results():
         ([[{"orders": 11}], [{"refunds": 40}]], "40 refunds and 11 orders.", BOTH),
         # Names that tell nothing of which value is which.
         ([[{"n": 40}], [{"n": 11}]], "40 orders and 11 refunds.", BOTH),
+        # The right value was there once; the agent went on to another.
+        ([[{"n": 42}], [{"n": 57}]], "I first counted 42, but it is 57.", [{"n": 42}]),
+        ([[{"a": 42}], [{"b": 57}]], "57 this year, against 42 last year.", [{"n": 42}]),
+        (
+            [[{"name": "Toys"}, {"name": "Books"}], [{"name": "Toys", "n": 9}]],
+            "Toys sells best, ahead of Books.",
+            [{"name": "Books"}],
+        ),
+        ([[{"r": 3}], [{"n": 57}]], "57 stores in the top 3 regions.", [{"n": 3}]),
+        # The values are swapped in the answer alone, or a result was left out of it.
+        ([[{"orders": 40}], [{"refunds": 11}]], "There were 11 orders and 40 refunds.", BOTH),
+        ([[{"orders": 40}], [{"refunds": 11}], [{"n": 7}]], "40 orders and 11 refunds.", BOTH),
         # Several rows, or one execution only.
         ([[{"orders": 40}]], "40 orders and 11 refunds.", BOTH),
         ([[{"orders": 40}, {"orders": 1}], [{"refunds": 11}]], "40 orders and 11 refunds.", BOTH),

@@ -229,3 +229,11 @@ def test_other_numbers_of_rows_are_explained_from_what_is_left(
         assert found.evidence["missing_count"] == missing
         assert found.evidence["extra_count"] == extra
         assert reduced[-1].actual.row_count < 20
+
+
+def test_columns_of_nothing_differ_by_their_number_of_rows():
+    """Null cells alone say nothing but how many rows there are."""
+    five, one = pa.table({"a": pa.nulls(5)}), pa.table({"a": pa.nulls(1)})
+    assert not compare_rows(one, five).equal
+    assert compare_rows(five, five).equal
+    assert not compare_rows([{"a": None}] * 100_000, [{"a": None}] * 7).equal

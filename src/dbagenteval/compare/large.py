@@ -70,6 +70,9 @@ def reduce_results(expected: Any, actual: Any, options: RowOptions) -> Reduction
     if len(comparable) < len(columns):
         return None
     comparable = [pair for pair in comparable if not pa.types.is_null(pair[0].type)]
+    if not comparable:
+        # Columns of nothing tell rows apart by their number only.
+        return None
     is_in_order = all(left.equals(right) for left, right in comparable)
     left_rows: Sequence[int] = ()
     right_rows: Sequence[int] = ()

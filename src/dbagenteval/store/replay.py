@@ -86,8 +86,8 @@ class JournalReader:
 
     def _records(self, limit: int) -> Iterator[Record]:
         known = segments(self._folder)
-        ends = [start for start, _ in known[1:]] + [limit]
-        for (start, path), end in zip(known, ends, strict=True):
+        ends = [*(start for start, _ in known[1:]), limit]
+        for (start, path), end in zip(known, ends, strict=False):
             if start >= limit:
                 return
             if end <= self.position:

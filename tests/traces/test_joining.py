@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 
 from dbagenteval.otlp import Link
 from dbagenteval.traces import assemble
@@ -400,3 +401,14 @@ def test_a_request_to_a_route_of_the_agent_is_a_turn_though_nothing_is_seen_in_i
         ["answer"],
     ]
     assert "no model spans arrived" in found[1].meta["not_observed"][0]["why"]
+
+
+def test_one_trace_of_very_many_statements_takes_no_quadratic_time():
+    """A job that ran thousands of statements under one span is read in seconds, deep or wide."""
+    root = span(1, {"http.route": "/job", "http.request.method": "POST"}, kind=2, for_ms=1e6)
+    wide = [span(n, {"db.query.text": f"SELECT {n} FROM t"}, parent=1) for n in range(2, 8000)]
+    deep = [span(n, parent=n - 1, trace_id="d" * 32) for n in range(1, 8000)]
+    started = time.process_time()
+    (trace,) = traces(root, *wide, *deep)
+    assert time.process_time() - started < 10
+    assert len(trace.stages) == 2 * len(wide) + 1

@@ -11,7 +11,7 @@ from dbagenteval.traces.conventions.convention import AGENT, CHAIN, LLM, MESSAGE
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.hints import masked_content, missing_content
+from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.messages import last_user_text
 from dbagenteval.traces.spoken import answer_text, clean_question, question_text
 from dbagenteval.traces.sqltext import normal_sql, sql_in_text
@@ -52,9 +52,7 @@ def read_question(reading: TurnReading) -> Question:
         text = clean_question(said)
         if text and not _is_hidden(said, reading, hidden):
             return Question(text, one)
-    state, why = (
-        hidden[0] if hidden else ("not captured", missing_content(reading.turn.facts, "question"))
-    )
+    state, why = hidden[0] if hidden else ("not captured", reading.missing("question"))
     return Question("", None, state, why)
 
 
@@ -284,7 +282,7 @@ def _without_answer(reading: TurnReading, hidden: list[tuple[str, str]]) -> Stag
     )
     if error is None and (reading.tagged or not is_told):
         return None  # an agent that tags its stages says itself which there are
-    state, why = hidden[0] if hidden else ("not captured", missing_content(turn.facts, "answer"))
+    state, why = hidden[0] if hidden else ("not captured", reading.missing("answer"))
     one = head or turn.facts[-1]
     draft = StageDraft(
         kind="answer", nodes=[one.node], error=error, implied=True, start_ns=0, end_ns=0

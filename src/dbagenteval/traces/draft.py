@@ -53,14 +53,17 @@ class StageDraft:
 def finish_stages(drafts: list[StageDraft]) -> list[Stage]:
     """Make stages in the given order, with unique names (`generate`, `generate_2`, …)."""
     taken = set(RESERVED_STAGE_NAMES)
+    last: dict[str, int] = {}
     stages = []
     for draft in drafts:
         wished = draft.name or draft.kind
-        name, number = wished, 1
+        number = last.get(wished, 1)
+        name = wished if number == 1 else f"{wished}_{number}"
         while name in taken:
             number += 1
             name = f"{wished}_{number}"
         taken.add(name)
+        last[wished] = number
         stages.append(_finish(draft, name))
     return stages
 

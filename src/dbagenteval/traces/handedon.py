@@ -13,7 +13,6 @@ from dbagenteval.traces.content import plain
 from dbagenteval.traces.conventions.convention import CHAIN
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
-from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.resultrows import read_result
 from dbagenteval.traces.sqltext import normal_sql
 from dbagenteval.traces.turnreading import Placed, TurnReading
@@ -84,7 +83,7 @@ def _execution(generated: StageDraft, reading: TurnReading, *, is_only: bool) ->
         if draft.error is None and read.state not in ("present", "empty"):
             draft.note("rows", read.state, read.why)
         return draft
-    why = f"no span shows that the statement ran; {missing_content(reading.turn.facts, 'rows')}"
+    why = f"no span shows that the statement ran; {reading.missing('rows')}"
     draft.note("rows", "not captured", why)
     return draft
 

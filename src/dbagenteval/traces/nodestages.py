@@ -5,7 +5,6 @@ from __future__ import annotations
 from dbagenteval.traces.content import plain
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.nodes import NodeStep
 from dbagenteval.traces.resultrows import Outcome, read_result
 from dbagenteval.traces.sqltext import normal_sql
@@ -62,7 +61,7 @@ def _executed_by_node(
     elif draft.error is None:
         draft.error = _error_told_below(step, reading)
         if draft.error is None:
-            draft.note("rows", "not captured", missing_content(reading.turn.facts, "rows"))
+            draft.note("rows", "not captured", reading.missing("rows"))
     if draft.error is not None:
         draft.rows = None
     placed.append((place, draft))

@@ -9,7 +9,6 @@ from dbagenteval.traces.conventions.convention import DB, LLM, RETRIEVER
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
-from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.resultrows import read_result
 from dbagenteval.traces.rows import ReadRows
 from dbagenteval.traces.sqltext import catalog_tables, is_catalog_query, is_connection_noise
@@ -42,7 +41,7 @@ def looked_up(use: Use, reading: TurnReading) -> StageDraft:
     if not names and draft.error is None:
         told = [use.arguments, *(value for value, _ in use.results)]
         if all(value is None for value in told):
-            draft.note("output", "not captured", missing_content(reading.turn.facts, "rows"))
+            draft.note("output", "not captured", reading.missing("rows"))
         else:
             draft.note("output", "unparseable", f"{use.name} names no tables that can be read")
     return draft
@@ -128,5 +127,5 @@ def retrieved(rest: Turn, reading: TurnReading) -> Placed:
             open_draft = None
     for _, draft in placed:
         if not draft.output:
-            draft.note("output", "not captured", missing_content(rest.facts, "rows"))
+            draft.note("output", "not captured", reading.missing("rows"))
     return placed

@@ -67,7 +67,9 @@ def build_forest(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> list[
     roots = []
     for node in ordered:
         parent = nodes.get((node.span.trace_id, node.span.parent_span_id))
-        if parent is None or parent is node or _is_below(parent, node):
+        # Only a node that has children already can be above its own parent.
+        in_circle = parent is node or (node.children and parent and _is_below(parent, node))
+        if parent is None or in_circle:
             roots.append(node)
         else:
             node.parent = parent

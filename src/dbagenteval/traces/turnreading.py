@@ -6,6 +6,7 @@ from typing import Any
 
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
+from dbagenteval.traces.hints import missing_content
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.nodes import NodeStep
 from dbagenteval.traces.tagged import is_tagged
@@ -30,6 +31,13 @@ class TurnReading:
         self.steps: list[NodeStep] = []
         self.drafts: list[StageDraft] = []
         self.tellers: list[Facts] | None = None
+        self._missing: dict[str, str] = {}
+
+    def missing(self, what: str) -> str:
+        """Say why `question`, `answer`, `sql` or `rows` is in no span, and what to change."""
+        if what not in self._missing:
+            self._missing[what] = missing_content(self.turn.facts, what)
+        return self._missing[what]
 
 
 def place_of(one: Facts) -> tuple[int, int]:

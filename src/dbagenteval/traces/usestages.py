@@ -6,7 +6,7 @@ import re
 
 from dbagenteval.traces.content import is_masked, plain
 from dbagenteval.traces.draft import StageDraft
-from dbagenteval.traces.hints import masked_content, missing_content
+from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.resultrows import Outcome, outcome_of
 from dbagenteval.traces.retrieval import looked_up
 from dbagenteval.traces.sqltext import is_sql, normal_sql, sql_in_text
@@ -63,7 +63,7 @@ def _missing_sql(use: Use, reading: TurnReading) -> tuple[str, str]:
         return "cut", reading.limit.why
     if use.arguments is not None:
         return "unparseable", f"no SQL among the arguments of {use.name}"
-    return "not captured", missing_content(reading.turn.facts, "sql")
+    return "not captured", reading.missing("sql")
 
 
 def executed_of(use: Use, reading: TurnReading) -> StageDraft:
@@ -94,7 +94,7 @@ def put_rows(draft: StageDraft, outcome: Outcome, reading: TurnReading) -> None:
     if read.state == "masked":
         why = masked_content(why) if len(why) < 20 else why
     if read.state == "not captured":
-        why = missing_content(reading.turn.facts, "rows")
+        why = reading.missing("rows")
     draft.note("rows", read.state, why)
 
 

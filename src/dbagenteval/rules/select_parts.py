@@ -9,7 +9,14 @@ from sqlglot import exp
 from dbagenteval.rules.names import Folding
 from dbagenteval.rules.queries import unwrap
 
-__all__ = ["always_has_row", "group_keys", "is_aggregated", "partitions", "shadowed_names"]
+__all__ = [
+    "aggregate_conditions",
+    "always_has_row",
+    "group_keys",
+    "is_aggregated",
+    "partitions",
+    "shadowed_names",
+]
 
 _MIXING_FUNCS = (
     exp.AggFunc,
@@ -87,6 +94,32 @@ def _has_outer_aggregate(node: exp.Expr) -> bool:
                 if start is None or (names and all(name and name not in inside for name in names)):
                     return True
     return False
+
+
+def aggregate_conditions(node: exp.Expr) -> list[list[exp.Expr]] | None:
+    """Give, for each aggregate, the conditions one of which a row meets if it counts in it.
+
+    Only for a SELECT that gathers everything into one row of such aggregates, FILTER (WHERE …) or
+    over a CASE without ELSE; None for any other, where rows that meet none may matter too.
+    """
+    if any(node.args.get(part) for part in ("group", "having", "qualify", "order", "distinct")):
+        return None
+    found: list[list[exp.Expr]] = []
+    todo = list(node.expressions)
+    while todo:
+        part = todo.pop()
+        held = (
+            part.this if isinstance(part, (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)) else None
+        )
+        if isinstance(part, exp.Filter) and isinstance(part.this, exp.AggFunc):
+            found.append([part.expression.this])
+        elif isinstance(held, exp.Case) and held.this is None and not held.args.get("default"):
+            found.append([branch.this for branch in held.args["ifs"]])
+        elif isinstance(part, (exp.Column, exp.Star, exp.Query, exp.Window, *_MIXING_FUNCS)):
+            return None
+        else:
+            todo += list(part.iter_expressions())
+    return found or None
 
 
 def always_has_row(node: exp.Expr) -> bool:

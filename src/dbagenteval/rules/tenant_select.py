@@ -149,6 +149,14 @@ class SelectAnalysis:
             clause = self.node.args.get(part)
             if clause is not None:
                 found.add(self.reader.facts(clause.this))
+        counted = select_parts.aggregate_conditions(self.node)
+        if counted is not None:
+            rows = Facts(never=True)
+            for conditions in counted:
+                for condition in conditions:
+                    rows = rows.either(self.reader.facts(condition))
+            rows.never = False  # there is a row of the result even if nothing counts in it
+            found.add(rows)
         having = self.node.args.get("having")
         if having is not None:
             self._hidden = shadowed

@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 SETUP = "CREATE TABLE t (n INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a'), (2, NULL), (3, 'c')"
@@ -112,6 +112,15 @@ def check(recorded, connect, steps, **limits):
 
 @pytest.mark.parametrize("limit", [2, 500])
 @given(steps=st.lists(STEPS, max_size=14))
+@example(steps=[("execute", STATEMENTS[1]), ("cursor factory", 1), ("next", None)])
+@example(
+    steps=[
+        ("executemany", "SELECT ?"),
+        ("execute", STATEMENTS[5]),
+        ("cursor", None),
+        ("commit", None),
+    ]
+)
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

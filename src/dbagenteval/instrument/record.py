@@ -106,7 +106,7 @@ class Record:
         self._total: int | None = None
         self._beyond = 0
         self._is_unreadable = False
-        self._error: BaseException | None = None
+        self._error: tuple[str, str] | None = None
         self._is_whole = False
         self._lock = Lock()
         self.kept: list[Cells] = []
@@ -236,8 +236,12 @@ class Record:
                 return
             self.is_finished = True
         self._end_ns = end_ns or self._end_ns or time.time_ns()
-        self._error, self._is_whole = error, is_whole
+        self._is_whole = is_whole
         try:
+            if error is not None:
+                # Not the exception itself: its traceback would keep the program's cursor alive.
+                self._error = (_name_of(type(error)), "")
+                self._error = (_name_of(type(error)), str(error))
             self._write_down()
         except Exception:  # noqa: BLE001 evaluation may fail, the program may not
             self._is_unreadable = True
@@ -253,7 +257,6 @@ class Record:
             self._write()
         except Exception:  # noqa: BLE001 see `finish`
             _log.debug("rows.not_recorded", exc_info=True)
-        self._error = None  # its traceback holds the program's frames
 
     def _write(self) -> None:
         span = self._recorder.tracer.start_span(
@@ -268,8 +271,10 @@ class Record:
         )
         if span.is_recording():
             if self._error is not None:
-                span.record_exception(self._error, timestamp=self._end_ns)
-                span.set_status(Status(StatusCode.ERROR, str(self._error)))
+                kind, message = self._error
+                told = {"exception.type": kind, "exception.message": message}
+                span.add_event("exception", told, timestamp=self._end_ns)
+                span.set_status(Status(StatusCode.ERROR, message))
             else:
                 span.set_attributes(self._rows())
         span.end(end_time=self._end_ns)
@@ -303,6 +308,12 @@ def _span_of_statement(context: Any, sql: str) -> Span | None:
     said = next((attributes[key] for key in _STATEMENT_KEYS if key in attributes), None)
     # A longer text was cut by an attribute limit, or wrapped in a comment.
     return span if isinstance(said, str) and said and (said in sql or sql in said) else None
+
+
+def _name_of(cls: type) -> str:
+    return (
+        cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
+    )
 
 
 def _text_of(sql: object) -> str:

@@ -202,23 +202,22 @@ def _fetching(  # noqa: C901, PLR0915 see above
     def next_tuple(self: Any) -> Any:
         # This runs for each row of most loops, so it does without what the others share:
         # `fetchone` is quicker to call than `__next__`, and while rows are tuples, None is the end.
+        if self.row_factory is not None:  # the program has set one since
+            return __next__(self)
         record = self._dbagenteval_record
         try:
             row = plain_fetchone(self)
         except BaseException as error:
             record.finish(error=error)
             raise
-        if type(row) is tuple:
-            kept = record.kept
-            kept.append(row)
-            if len(kept) >= record.look_at:
-                took(self, record)
-        elif row is None and self.row_factory is None:
+        if row is None:
             record.finish(is_whole=True)
             done(self)
             raise StopIteration
-        else:  # the program has set a row factory since
-            took_one(self, record, row)
+        kept = record.kept
+        kept.append(row)
+        if len(kept) >= record.look_at:
+            took(self, record)
         return row
 
     plain_fetchone = sqlite3.Cursor.fetchone

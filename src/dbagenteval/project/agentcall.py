@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import http.client
 import inspect
 import json
+import socket
 import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -181,6 +183,7 @@ class HttpAgent:
                 if open_one.sock is not None:
                     open_one.sock.settimeout(timeout_s)
                 open_one.request("POST", self._path, body, headers)
+                _acknowledge_at_once(open_one)
                 response = open_one.getresponse()
                 raw = response.read(_MAX_REPLY_BYTES + 1)
             except TimeoutError as error:
@@ -241,6 +244,18 @@ def call_within(agent: ProjectAgent, asked: Asked) -> AgentReply:
             raise failure
         raise AgentError(f"agent raised {type(failure).__name__}: {failure}") from failure
     return replies[0]
+
+
+def _acknowledge_at_once(connection: http.client.HTTPConnection) -> None:
+    """Ask the system not to delay acknowledgements, where it can.
+
+    Simple servers write head and body apart, and with Nagle's algorithm send the body only when
+    the head is acknowledged: 40 ms lost for each question on a kept connection.
+    """
+    option = getattr(socket, "TCP_QUICKACK", None)
+    if option is not None and connection.sock is not None:
+        with contextlib.suppress(OSError):
+            connection.sock.setsockopt(socket.IPPROTO_TCP, option, 1)
 
 
 def _baggage(text: str) -> str:

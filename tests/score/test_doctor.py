@@ -22,11 +22,12 @@ def test_hidden_rows_are_counted_and_what_would_show_them_is_said(recorder, caps
     """One of three turns without rows is 66%, with the reason and the remedy."""
     for _ in range(2):
         recorder.turn("How many?", sql="SELECT 1", rows=[{"n": 1}], answer="One.")
-    with recorder.tracer.start_as_current_span("ask", attributes={"dbagenteval.question": "How?"}):
-        with recorder.tracer.start_as_current_span(
-            "SELECT", attributes={"db.query.text": "SELECT 2"}
-        ):
-            pass
+    asked = recorder.tracer.start_as_current_span(
+        "ask", attributes={"dbagenteval.question": "How?"}
+    )
+    ran = recorder.tracer.start_as_current_span("SELECT", attributes={"db.query.text": "SELECT 2"})
+    with asked, ran:
+        pass
     assert main(["doctor", "--store", recorder.save()]) == 1
     out = capsys.readouterr().out
     assert "rows       66%  2 of 3  (1 not captured)" in out

@@ -52,7 +52,7 @@ def measure(count):
 def timed(*arguments, cwd):
     started = time.perf_counter()
     command = [sys.executable, "-m", "dbagenteval", *arguments]
-    with open(os.devnull, "w") as null, subprocess.Popen(command, cwd=cwd, stdout=null) as process:
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, arguments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -188,7 +188,9 @@ class _Walker:
         if clause not in _ALIAS_CLAUSES or not _stands_alone(node):
             return False
         if clause == "having" and self.base in _NO_ALIAS_IN_HAVING:
-            return False
+            # There a bare name is a column, which must be grouped by or depend on a grouped key:
+            # where only expressions are grouped by, the name can read nothing.
+            return not _groups_by_columns(query, aliases)
         is_bare = isinstance(node.parent, (exp.Ordered, exp.Group))
         return is_bare or clause != "order" or self.base not in _NO_ALIAS_IN_ORDER_TERMS
 
@@ -238,11 +240,22 @@ class _Walker:
         sources = [owner] if isinstance(owner, Source) else owner.sources
         maybe = [source for source in sources if self.outputs.has(source, name) is not False]
         tables = _tables(maybe)
-        if not tables and isinstance(owner, Source):
+        if not tables and not self._is_elsewhere(name, maybe, is_bare=qualifier is None):
             return Use("inner", name, ())
-        if not tables:
-            return Use("inner", name, ())
-        return Use("column", name, tables, node.name, qualifier is not None)
+        return Use(
+            "column", name, tables or self._anywhere(query), node.name, qualifier is not None
+        )
+
+    def _is_elsewhere(self, name: str, maybe: list[Source], *, is_bare: bool) -> bool:
+        """True if no derived source has the column for sure, so that it may be a table's."""
+        if not maybe:
+            return True
+        return is_bare and all(
+            source.kind == "function"
+            and source.alias != name
+            and self.outputs.has(source, name) is None
+            for source in maybe
+        )
 
     def _anywhere(self, query: Query) -> tuple[Source, ...]:
         found: list[Source] = []
@@ -263,6 +276,17 @@ def _is_exists(node: exp.Expr) -> bool:
     while isinstance(parent, exp.Subquery):
         parent = parent.parent
     return isinstance(parent, exp.Exists)
+
+
+def _groups_by_columns(query: Query, aliases: Mapping[str, int]) -> bool:
+    group = query.node.args.get("group")
+    for item in group.expressions if group is not None else ():
+        if not isinstance(item, exp.Column):
+            continue
+        index = aliases.get(item.name.lower())
+        if index is None or isinstance(query.node.expressions[index].this, exp.Column):
+            return True
+    return False
 
 
 def _is_unit(node: exp.Column) -> bool:

@@ -248,6 +248,8 @@ def _dynamic_name_problem(sql: Sql) -> str | None:
     for node in sql.find(exp.Anonymous):
         if str(node.this).upper() in ("IDENTIFIER", "TABLE"):
             return "names a table dynamically (IDENTIFIER / TABLE), which cannot be analysed"
+    if any(kind.__name__ == "DynamicIdentifier" for kind in sql.nodes):
+        return "names a table dynamically (IDENTIFIER / TABLE), which cannot be analysed"
     for select in sql.find(exp.Select):
         if not select.expressions and not select.args.get("from_"):
             return "not a query: SELECT with nothing to select"

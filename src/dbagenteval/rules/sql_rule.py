@@ -105,7 +105,10 @@ class SqlRule(Check):
     def _stages(self, trace: Trace) -> list[Stage] | None:
         if self.stage is not None:
             named = trace.stage(self.stage)
-            return None if named is None else [named]
+            if named is not None:
+                return [named]
+            # A trace that wrote no SQL at all lacks nothing.
+            return None if trace.last_of("generate") is not None else []
         stages = [stage for stage in trace.stages if stage.kind == "generate"]
         return stages[-1:] if self.attempts == "final" else stages
 

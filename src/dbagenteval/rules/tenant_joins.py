@@ -65,7 +65,9 @@ class JoinContexts:
             kind = {(True, True): "inner", (True, False): "left", (False, True): "right"}.get(
                 (refuses_left, refuses_right), "full"
             )
-        if (kind == "left" and refuses_right) or (kind == "right" and refuses_left):
+        # A RIGHT JOIN stays one: 0.1.0 let no ON of it count for its right side, and a reader of
+        # the SQL hardly sees that a WHERE makes it an inner join.
+        if kind == "left" and refuses_right:
             return "inner"
         return kind
 

@@ -53,25 +53,31 @@ class Labels:
         self.is_whole = len(rows) <= _MOST_ROWS
 
     @cached_property
-    def _by_label(self) -> dict[tuple[str, str], set[int]]:
+    def _by_label(self) -> dict[tuple[str, str], frozenset[int]]:
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for index, row in enumerate(self.rows):
             for column, cell in row.items():
                 if _names_something(cell):
                     found[column, cell].add(index)
-        return found
+        return {key: frozenset(rows) for key, rows in found.items()}
 
     @cached_property
-    def _by_first_word(self) -> dict[str, list[tuple[tuple[str, ...], str, str]]]:
-        found: dict[str, list[tuple[tuple[str, ...], str, str]]] = defaultdict(list)
+    def _by_words(self) -> dict[tuple[str, ...], list[tuple[str, str]]]:
+        found: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
         for column, cell in self._by_label:
             words = tuple(_WORD.findall(normal_text(cell).casefold()))
             # One letter names nothing in running text.
             if words and len("".join(words)) > 1:
-                found[words[0]].append((words, column, cell))
-        for entries in found.values():
-            entries.sort(key=lambda entry: -len(entry[0]))
+                found[words].append((column, cell))
         return found
+
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """By the first word of labels, how many words they have, most first."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for words in self._by_words:
+            found[words[0]].add(len(words))
+        return {word: sorted(lengths, reverse=True) for word, lengths in found.items()}
 
     @cached_property
     def _unspaced(self) -> list[tuple[str, str]]:
@@ -91,20 +97,12 @@ class Labels:
         """
         found: list[Mention] = []
         words = list(_WORD.finditer(text))
+        folded = [word[0].casefold() for word in words]
         at = 0
         while at < len(words):
-            length = 1
-            for label, column, cell in self._by_first_word.get(words[at][0].casefold(), ()):
-                stretch = words[at : at + len(label)]
-                if tuple(word[0].casefold() for word in stretch) != label:
-                    continue
-                if len(label) < length:
-                    break
-                if not _fits_case(cell, text[stretch[0].start() : stretch[-1].end()]):
-                    continue
-                length = len(label)
-                found.append(self._mention(column, cell, stretch[0].start(), stretch[-1].end()))
-            at += length
+            here = self._longest_at(at, words, folded, text)
+            found += here[1]
+            at += here[0]
         taken = {(mention.label, mention.start) for mention in found}
         for column, cell in self._unspaced:
             start = text.find(normal_text(cell))
@@ -112,8 +110,24 @@ class Labels:
                 found.append(self._mention(column, cell, start, start + len(cell)))
         return sorted(found, key=lambda mention: mention.start)
 
+    def _longest_at(
+        self, at: int, words: list[re.Match[str]], folded: list[str], text: str
+    ) -> tuple[int, list[Mention]]:
+        """Give the longest labels that start at a word, and the number of their words."""
+        for length in self._lengths.get(folded[at], ()):
+            stretch = words[at : at + length]
+            start, end = stretch[0].start(), stretch[-1].end()
+            here = [
+                self._mention(column, cell, start, end)
+                for column, cell in self._by_words.get(tuple(folded[at : at + length]), ())
+                if _fits_case(cell, text[start:end])
+            ]
+            if here:
+                return length, here
+        return 1, []
+
     def _mention(self, column: str, cell: str, start: int, end: int) -> Mention:
-        return Mention(cell, column, start, end, frozenset(self._by_label[column, cell]))
+        return Mention(cell, column, start, end, self._by_label[column, cell])
 
     def labels_at(self, index: int) -> list[str]:
         """Give the labels of a row."""

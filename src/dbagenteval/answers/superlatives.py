@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from dbagenteval.answers.columns import as_number, exact
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.finding import Finding
 from dbagenteval.answers.labels import Labels, Mention
+from dbagenteval.answers.measures import Measures
 from dbagenteval.answers.sentences import sentences_of
 from dbagenteval.traces import Rows
 
-__all__ = ["measures", "superlative_findings"]
+__all__ = ["superlative_findings"]
 
 _HIGHEST = (
     r"most|highest|biggest|largest|greatest|maximum|longest|heaviest|strongest|meisten"
@@ -64,11 +64,6 @@ _RANKS = {
     "secondo": 2, "seconda": 2, "terzo": 3, "tweede": 2, "derde": 3,
 }  # fmt: skip
 _RANK = re.compile(rf"(?<!\w)(?:{'|'.join(_RANKS)})", re.IGNORECASE)
-_NO_MEASURE = re.compile(
-    r"(?:^|_)(?:id|nr|no|num|key|code|zip|postcode|year|month|day|week|quarter|rank|lat|lon|lng"
-    r"|phone)$|^id|Id$",
-    re.IGNORECASE,
-)
 _PLAIN_NAME = 40  # characters of a quoted name
 
 
@@ -88,6 +83,7 @@ def superlative_findings(text: str, question: str, rows: Rows) -> list[Finding]:
     text, question = normal_text(text), normal_text(question)
     labels = Labels(rows)
     mentions = labels.mentions(text) if labels.is_whole else []
+    measures = Measures(rows)
     found: list[Finding] = []
     at = 0
     for sentence in sentences_of(text):
@@ -97,10 +93,10 @@ def superlative_findings(text: str, question: str, rows: Rows) -> list[Finding]:
             at += 1
         claim = _claim(sentence.text)
         if claim and named:
-            found += _judge(claim, named, rows)
+            found += _judge(claim, named, measures)
     asked = _claim(question)
     if not found and asked and not _asks_for_several(question):
-        found += _judge(asked, mentions, rows)
+        found += _judge(asked, mentions, measures)
     return found
 
 
@@ -139,12 +135,12 @@ def _asks_for_several(question: str) -> bool:
     )
 
 
-def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[Finding]:
+def _judge(claim: _Claim, named: Sequence[Mention], measures: Measures) -> list[Finding]:
     distinct = list({mention.rows: mention for mention in named}.values())
     if len(distinct) != 1:
         return []
     mention = distinct[0]
-    columns = measures(rows)
+    columns = measures.columns
     if not columns:
         detail = f"{claim.word!r}: the rows hold no measure to compare"
         return [Finding("unclear", detail)]
@@ -153,7 +149,7 @@ def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[Finding]
         mine = [values[row] for row in mention.rows if row in values]
         if not mine:
             continue
-        ordered = sorted(set(values.values()), reverse=True)
+        ordered = measures.ordered(name)
         if _is_extreme(claim, mine, ordered):
             rank = f"number {claim.rank} of the " if claim.rank > 1 else "the "
             return [Finding("holds", f"{mention.label!r} is {rank}{claim.word} by {name}")]
@@ -161,7 +157,7 @@ def _judge(claim: _Claim, named: Sequence[Mention], rows: Rows) -> list[Finding]
         holder = next(row for row, value in values.items() if value == best)
         worst = worst or (
             f"{claim.word!r} names {mention.label!r} ({name} {mine[0]}), "
-            f"but {_name_of(rows[holder], mention.column)} has {best}"
+            f"but {_name_of(measures.rows[holder], mention.column)} has {best}"
         )
     return [Finding("fails", worst)] if worst else []
 
@@ -173,17 +169,6 @@ def _is_extreme(claim: _Claim, mine: list[Decimal], ordered: list[Decimal]) -> b
     if claim.kind == "either":
         return high in mine or low in mine
     return (high if claim.kind == "highest" else low) in mine
-
-
-def measures(rows: Rows) -> dict[str, dict[int, Decimal]]:
-    """Give the numeric columns that measure something, by row; ids and years don't."""
-    found: dict[str, dict[int, Decimal]] = {}
-    for index, row in enumerate(rows):
-        for name, cell in row.items():
-            number = as_number(cell)
-            if number is not None and not _NO_MEASURE.search(name):
-                found.setdefault(name, {})[index] = exact(number)
-    return found
 
 
 def _name_of(row: dict[str, object], column: str) -> str:

@@ -8,14 +8,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 from dbagenteval.answers.columns import as_number
-from dbagenteval.answers.dates import iso_dates
 from dbagenteval.answers.digits import normal_text
 from dbagenteval.answers.figure import Figure
 from dbagenteval.answers.finding import Finding
 from dbagenteval.answers.labels import Labels, Mention
+from dbagenteval.answers.measures import Measures
 from dbagenteval.answers.sentences import Sentence, sentences_of, stretch
 from dbagenteval.answers.stated import says_nothing_found
-from dbagenteval.answers.superlatives import measures
 from dbagenteval.traces import Rows
 
 __all__ = ["absence_finding", "comparison_findings", "trend_findings"]
@@ -48,10 +47,6 @@ _LESS = re.compile(
     r"(?<!\w)(?:less|fewer|lower|smaller|weniger|niedriger|kleiner)(?!\w)", re.IGNORECASE
 )
 _THAN = re.compile(r"(?<!\w)(?:than|als)(?!\w)", re.IGNORECASE)
-_TIME_NAME = re.compile(
-    r"date|day|month|week|quarter|year|period|datum|monat|jahr|mois|année|fecha|mes|año",
-    re.IGNORECASE,
-)
 _ABSENCE = re.compile(
     r"^\W*(?:there (?:are|were|is|was) no(?!\w)|(?:i |we )?(?:could not|couldn['\u2019]t"
     r"|did not|didn['\u2019]t) find|no [\w ]{1,60}"
@@ -72,13 +67,14 @@ def trend_findings(text: str, figures: Sequence[Figure], results: Sequence[Rows]
         results: The rows of each execution, the last one first.
     """
     text = normal_text(text)
+    course = [Measures(rows) for rows in results]
     found = []
     for sentence in sentences_of(text):
         rises, falls = _RISE.search(sentence.text), _FALL.search(sentence.text)
         if bool(rises) == bool(falls) or _NOT.search(sentence.text):
             continue
         word = (rises or falls or ["", ""])[0]
-        ends = _ends(text, sentence, figures) or _series(results)
+        ends = _ends(text, sentence, figures) or _series(course)
         if ends is None:
             found.append(Finding("unclear", f"{word!r}: the rows show no course of time"))
             continue
@@ -100,28 +96,10 @@ def _ends(
     return None
 
 
-def _series(results: Sequence[Rows]) -> tuple[Decimal, Decimal] | None:
+def _series(course: Sequence[Measures]) -> tuple[Decimal, Decimal] | None:
     """Give the first and last value of the one measure of a result that goes through time."""
-    for rows in results:
-        columns = measures(rows)
-        times = [name for name in rows[0] if _TIME_NAME.search(name)] if rows else []
-        series = [values for name, values in columns.items() if name not in times]
-        if len(rows) < 2 or len(times) != 1 or len(series) != 1:
-            continue
-        stamps = [_moment(row.get(times[0])) for row in rows]
-        if None in stamps or len(series[0]) != len(rows):
-            continue
-        order = sorted(range(len(rows)), key=lambda index: stamps[index] or "")
-        return series[0][order[0]], series[0][order[-1]]
-    return None
-
-
-def _moment(cell: object) -> str | None:
-    """Give a text that sorts by time, or None if the cell is no date, month or year."""
-    text = str(cell)
-    if iso_dates(text) or re.fullmatch(r"(?:19|20)\d{2}(?:-(?:Q[1-4]|0\d|1[0-2]|W\d\d))?", text):
-        return text
-    return None
+    series = next((one.series for one in course if one.series), [])
+    return (series[0], series[-1]) if series else None
 
 
 def comparison_findings(text: str, results: Sequence[Rows]) -> list[Finding]:
@@ -129,7 +107,7 @@ def comparison_findings(text: str, results: Sequence[Rows]) -> list[Finding]:
     text = normal_text(text)
     found: list[Finding] = []
     for rows in results:
-        labels = Labels(rows)
+        labels, measures = Labels(rows), Measures(rows)
         mentions = labels.mentions(text)
         for sentence in sentences_of(text):
             named = stretch(mentions, sentence)
@@ -140,12 +118,14 @@ def comparison_findings(text: str, results: Sequence[Rows]) -> list[Finding]:
             at = sentence.start + than.start()
             if named[0].start < at < named[1].start and not _NOT.search(sentence.text):
                 word = (more or less or ["", ""])[0]
-                found += _compared(named[0], named[1], word, rows, is_more=more is not None)
+                found += _compared(named[0], named[1], word, measures, is_more=more is not None)
     return found
 
 
-def _compared(one: Mention, two: Mention, word: str, rows: Rows, *, is_more: bool) -> list[Finding]:
-    columns = measures(rows)
+def _compared(
+    one: Mention, two: Mention, word: str, measures: Measures, *, is_more: bool
+) -> list[Finding]:
+    columns = measures.columns
     pairs = [
         (name, max(values[row] for row in one.rows), max(values[row] for row in two.rows))
         for name, values in columns.items()

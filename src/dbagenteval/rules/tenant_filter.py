@@ -51,10 +51,12 @@ class TenantFilter(SqlRule):
     SELECT * FROM orders o JOIN items i ON i.store_id = o.store_id WHERE o.store_id = 's1'
     ```
 
-    **Limits** Every guarded table is taken to have the column; name the tables with `tables` if
-    some don't. A filter outside a WITH item counts only with `outer_filter=True`. A condition
-    over a function or a cast that can make different values equal doesn't count. Whether a
-    collation makes `s1` and `S1` equal is not known. The value of a bind parameter is not seen:
+    **Limits** A join on another key doesn't bind, since nothing in the SQL keeps a row of one
+    tenant from pointing at another's: name such keys with `keys`. Every guarded table is taken to
+    have the column; name the tables with `tables` if some don't. A filter outside a WITH item
+    counts only with `outer_filter=True`. A condition over a function or a cast that can make
+    different values equal doesn't count. Whether a collation makes `s1` and `S1` equal is not
+    known. The value of a bind parameter is not seen:
     with `value` the rule then SKIPs.
 
     Args:
@@ -65,6 +67,8 @@ class TenantFilter(SqlRule):
         stage: As in `SqlRule`.
         dialect: As in `SqlRule`.
         outer_filter: A filter outside a WITH item counts for the tables inside it.
+        keys: Names of key columns whose values never cross tenants, such as `customer_id`, because
+            the database or the application sees to it: a join on one binds the joined table.
         allowed_functions: Functions that the rule doesn't know and that you vouch for: they read no
             guarded table; `*` for all.
         attempts: As in `SqlRule`.
@@ -75,7 +79,7 @@ class TenantFilter(SqlRule):
 
     name: ClassVar[str] = "tenant_filter"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 each is a decision of the user
         self,
         column: str,
         value: Any = None,
@@ -84,6 +88,7 @@ class TenantFilter(SqlRule):
         dialect: str | None = None,
         *,
         outer_filter: bool = False,
+        keys: str | Iterable[str] = (),
         allowed_functions: str | Iterable[str] = (),
         attempts: str = "all",
     ) -> None:
@@ -94,6 +99,7 @@ class TenantFilter(SqlRule):
         self.values = _values(value)
         self.tables = None if tables is None else tuple(map(GivenName, names_of(tables)))
         self.outer_filter = outer_filter
+        self.keys = tuple(map(GivenName, names_of(keys)))
         self.functions = tuple(name.lower() for name in names_of(allowed_functions))
 
     def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
@@ -104,7 +110,8 @@ class TenantFilter(SqlRule):
         """Say which table is not bound, if one is not."""
         del trace
         tables = None if self.tables is None else tuple(name.text for name in self.tables)
-        key = ("tenant", self.column, self.values, tables, self.outer_filter, self.functions)
+        keys = tuple(name.text for name in self.keys)
+        key = ("tenant", self.column, self.values, tables, self.outer_filter, keys, self.functions)
         return sql.memo(key, lambda: self._find(sql))
 
     def _find(self, sql: Sql) -> str | None:
@@ -114,12 +121,21 @@ class TenantFilter(SqlRule):
             return unseen
         tenants = _Tenants(self.values)
         forms = GivenName(self.column).forms(sql.fold, column=True)
+        keys = frozenset(
+            form[-1] for name in self.keys for form in name.forms(sql.fold, column=True)
+        )
         try:
             queries = read_queries(sql)
             problems: list[str] = []
             for (form,) in sorted(forms):
                 flow = TenantFlow(
-                    sql, form, self._guard(sql.fold), tenants.admits, tenants.has, self.outer_filter
+                    sql,
+                    form,
+                    self._guard(sql.fold),
+                    tenants.admits,
+                    tenants.has,
+                    self.outer_filter,
+                    keys,
                 )
                 for query in queries:
                     flow.check(query)

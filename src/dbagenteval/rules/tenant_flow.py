@@ -51,6 +51,7 @@ class TenantFlow:
         admits: Whether all values of a column are the tenant's; notes those it saw.
         is_value: Whether a text is the tenant's value.
         outer_filter: A filter outside a WITH item counts for it.
+        keys: Folded names of columns whose values never cross tenants.
     """
 
     sql: Sql
@@ -59,6 +60,7 @@ class TenantFlow:
     admits: Callable[[Domain], bool]
     is_value: Callable[[str], bool]
     outer_filter: bool
+    keys: frozenset[str] = frozenset()
     leaks: list[Leak] = field(default_factory=list)
     has_unqualified: bool = False
     row_facts: dict[Query, Facts] = field(default_factory=dict)

@@ -30,6 +30,7 @@ class Flow(Protocol):
 
     sql: Sql
     column: str
+    keys: frozenset[str]
     has_unqualified: bool
     row_facts: dict[Query, Facts]
 
@@ -162,7 +163,7 @@ class SelectAnalysis:
             self._hidden = shadowed
             found.add(self._of_keys(self.reader.facts(having.this)))
         self._hidden = frozenset()
-        return found
+        return self._tied(found)
 
     def _of_keys(self, facts: Facts) -> Facts:
         """HAVING on a group key is WHERE on it; on anything else it chooses among mixed groups."""
@@ -204,9 +205,16 @@ class SelectAnalysis:
                 left, right = (self._merged(side, name, join) for side in (join.left, join.right))
                 if left is not None and right is not None:
                     found.equate(left, right)
-            return found
+            return self._tied(found)
         finally:
             self._join = None
+
+    def _tied(self, facts: Facts) -> Facts:
+        """Rows that are equal in a key which never crosses tenants have one tenant."""
+        for one, other in list(facts.pairs):
+            if {one[1], other[1]} <= self.flow.keys:
+                facts.pairs.append(((one[0], self.flow.column), (other[0], self.flow.column)))
+        return facts
 
     def _merged(self, side: Join | Source, name: str, join: Join) -> Term | None:
         """The column of one side that USING or NATURAL means."""

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dbagenteval.checks.evidence import why_hidden
-from dbagenteval.scorecard import FAIL, SKIP
+from dbagenteval.checks.evidence import NOT_OBSERVED, why_hidden
+from dbagenteval.scorecard import FAIL, SKIP, UNVERIFIED
 from dbagenteval.traces import Rows, Stage, Trace
 
-__all__ = ["Evidence", "answer_stage", "rows_evidence"]
+__all__ = ["Answer", "Evidence", "answer_stage", "rows_evidence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, or why there is none to check.
+
+    Args:
+        stage: Name of its stage.
+        text: The answer.
+        status: What the check gives if there is nothing to check, else empty.
+        detail: Why there is nothing to check.
+        reason: The reason code of that.
+    """
+
+    stage: str
+    text: str = ""
+    status: str = ""
+    detail: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,30 +47,38 @@ class Evidence:
     hidden_earlier: str = ""
 
 
-def answer_stage(trace: Trace, name: str | None) -> tuple[str, str, str]:
+def answer_stage(trace: Trace, name: str | None) -> Answer:
     """Find the answer.
 
     Args:
         trace: The trace.
         name: Name of the stage; None means the last stage of kind `answer`.
-
-    Returns:
-        Name of the stage; a status if there is nothing to check, else an empty text; the detail
-        of that status, or the answer.
     """
     found = [stage.name for stage in trace.stages if stage.kind == "answer"]
     stage = trace.last_of("answer") if name is None else trace.stage(name)
     if stage is None and found:
-        return name or "answer", FAIL, f"stage {name!r} is not in the trace (found {found})"
-    if stage is None:
-        hidden = why_hidden(trace, None, "output", "answer")
-        return name or "answer", SKIP, "no answer text" + (f" ({hidden})" if hidden else "")
+        told = f"stage {name!r} is not in the trace (found {found})"
+        return Answer(name or "answer", status=FAIL, detail=told)
     hidden = why_hidden(trace, stage, "output", "answer")
+    if stage is None and not hidden and _is_seen_in_part(trace):
+        hidden = "the spans hold none"
+    where = name or "answer" if stage is None else stage.name
     if hidden:
-        return stage.name, SKIP, f"no answer text ({hidden})"
-    if not isinstance(stage.output, str) or not stage.output.strip():
-        return stage.name, SKIP, "no answer text"
-    return stage.name, "", stage.output
+        told = f"no answer text ({hidden})"
+        return Answer(where, status=SKIP, detail=told, reason=NOT_OBSERVED)
+    output = None if stage is None else stage.output
+    if isinstance(output, str) and output.strip():
+        return Answer(where, text=output)
+    if output is None or output in ("", [], {}) or isinstance(output, str):
+        return Answer(where, status=SKIP, detail="no answer text")
+    # What its numbers and names mean can't be told, and an answer that was not read passes nothing.
+    return Answer(where, status=SKIP, detail="no answer text", reason=UNVERIFIED)
+
+
+def _is_seen_in_part(trace: Trace) -> bool:
+    """Tell whether a trace made from spans shows queries; a live trace is what the agent gave."""
+    queried = any(stage.kind in ("generate", "execute") for stage in trace.stages)
+    return queried and "not_observed" in trace.meta
 
 
 def rows_evidence(trace: Trace, *, last_only: bool = False) -> Evidence:

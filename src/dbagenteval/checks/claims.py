@@ -35,14 +35,15 @@ class ClaimsGrounded(Check):
         from dbagenteval.answers.verdicts import joined  # noqa: PLC0415
 
         del case
-        stage, status, answer = answer_stage(trace, self.stage)
-        if status:
-            return self.result(stage, status, answer)
+        answer = answer_stage(trace, self.stage)
+        stage = answer.stage
+        if answer.status:
+            return self.result(stage, answer.status, answer.detail, reason=answer.reason)
         seen = rows_evidence(trace)
         if seen.hidden_last or seen.hidden_earlier:
             hidden = seen.hidden_last or seen.hidden_earlier
             return self.result(stage, SKIP, hidden, reason=NOT_OBSERVED)
-        found = claim_findings(answer, trace.question, seen.results, seen.sql)
+        found = claim_findings(answer.text, trace.question, seen.results, seen.sql)
         by_state = {
             state: [one.detail for one in found if one.state == state]
             for state in ("fails", "holds", "unclear")

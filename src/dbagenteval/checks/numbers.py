@@ -75,14 +75,14 @@ class NumbersGrounded(Check):
 
     def run(self, trace: Trace, case: Case) -> CheckResult:
         """Look for each number of the answer in the rows; SKIP without an answer or rows."""
-        stage, status, detail = answer_stage(trace, self.stage)
-        if status:
-            return self.result(stage, status, detail)
+        answer = answer_stage(trace, self.stage)
+        if answer.status:
+            return self.result(answer.stage, answer.status, answer.detail, reason=answer.reason)
         seen = rows_evidence(trace, last_only=self.executions == "last")
         if seen.hidden_last:
-            reason = _reason_of_skip(trace, detail, case.question)
-            return self.result(stage, SKIP, seen.hidden_last, reason=reason)
-        return self._judge(_asked(trace, case), stage, detail, seen)
+            reason = _reason_of_skip(trace, answer.text, case.question)
+            return self.result(answer.stage, SKIP, seen.hidden_last, reason=reason)
+        return self._judge(_asked(trace, case), answer.stage, answer.text, seen)
 
     def _judge(self, question: str, stage: str, answer: str, seen: Evidence) -> CheckResult:
         from dbagenteval.answers.grounding import Grounds  # noqa: PLC0415 - keeps import light

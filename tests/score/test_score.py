@@ -213,3 +213,23 @@ def test_cases_that_share_a_question_say_what_their_traces_need(recorder, score,
     code, out, _ = score()
     assert code == 1
     assert "delivered: again asks the same; its traces need dbagenteval.case.id" in out
+
+
+def test_prove_tenant_runs_the_sql_while_other_tenants_change(recorder, score):
+    """The leak is found on the data, and what is bound to the tenant passes."""
+    leak = "SELECT COUNT(*) AS n FROM orders WHERE status = 'DELIVERED' AND amount < 1e9"
+    recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
+    code, out, _ = score("--prove-tenant", "store_id=s1")
+    assert (code, out.count("PASS")) == (0, 1)
+    recorder.turn("How many orders are delivered?", sql=leak, rows=[{"n": 3}])
+    code, out, _ = score("--prove-tenant", "store_id=s1")
+    assert code == 1
+    assert "generate / prove_tenant: " in out
+
+
+@pytest.mark.parametrize("given", ["store_id", "=s1", "store_id="])
+def test_prove_tenant_needs_a_column_and_a_value(recorder, score, given):
+    """A malformed option is named."""
+    code, _, err = score("--prove-tenant", given)
+    assert code == 2
+    assert "expected COLUMN=VALUE" in err

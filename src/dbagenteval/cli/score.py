@@ -9,6 +9,7 @@ import click
 
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.main import EXIT_NOT_PASSED, EXIT_OK
+from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.cli.stores import in_range, read_store, store_option
 from dbagenteval.errors import UserError
 
@@ -32,6 +33,7 @@ __all__ = ["command"]
     help="Run SQL that only reads again on --database where its rows were not captured.",
 )
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
+@click.option("--prove-tenant", metavar="COLUMN=VALUE", help=PROVE_TENANT_HELP)
 @judge_options
 @click.option("--dialect", help="Dialect of the SQL for rules that name none.")
 @click.option("--json", "json_path", metavar="PATH", help="Save the full result.")
@@ -60,6 +62,7 @@ def command(cases_file: str, **options: Any) -> int:
         cases = [replace(case, dialect=case.dialect or dialect) for case in cases]
     matcher = Matcher(cases)
     checks = load_rules(options["rules"]) if options["rules"] else []
+    checks += proofs_of(options["prove_tenant"], options["database"])
     judge = judge_of(options)
     executor = load_executor(options["execute"], options["database"])
     if executor is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):

@@ -10,6 +10,7 @@ from dbagenteval.printable import printable
 
 __all__ = [
     "ERROR",
+    "EXPECTATIONS",
     "FAIL",
     "PASS",
     "SKIP",
@@ -28,6 +29,11 @@ ERROR = "error"
 
 UNVERIFIED = "unverified"
 """Reason code of a skip: the answer states figures, and there is nothing to verify them by."""
+
+_BY_STAGE = ("expected", "recall")
+_OF_A_REFERENCE = ("reference_rows", "reference_numbers", "reference_answer")
+EXPECTATIONS = frozenset((*_BY_STAGE, *_OF_A_REFERENCE, "rows_match", "sql"))
+"""Checks of what the case itself expects; all others are asked for beside it."""
 
 _STATUSES = (PASS, FAIL, SKIP)
 _NUMBERED = re.compile(r"^(route|plan|retrieve|generate|execute|answer)_\d+$")
@@ -109,19 +115,44 @@ class Scorecard:
         """`ERROR`, `FAIL`, `PASS` or `SKIP`.
 
         SKIP means that nothing was checked: no check ran, all that were asked for beside
-        `no_error` had nothing to look at, or the answer states figures that could not be
-        verified. An answer does not pass because everything that could fail it was skipped.
+        `no_error` had nothing to look at, something that the case expects could not be checked
+        (`unchecked`), or the answer states figures that could not be verified. An answer does
+        not pass because everything that could fail it was skipped.
         """
         if self.error:
             return "ERROR"
         statuses = {result.status for result in self.results}
         if FAIL in statuses:
             return "FAIL"
-        asked = {result.status for result in self.results if result.check != "no_error"}
-        unverified = any(result.reason == UNVERIFIED for result in self.results)
-        if unverified or asked == {SKIP}:
+        if self.unchecked or self._is_unproven:
             return "SKIP"
         return "PASS" if PASS in statuses else "SKIP"
+
+    @property
+    def unchecked(self) -> list[CheckResult]:
+        """The skipped checks of expectations of the case that no other check made good.
+
+        Rows that were hidden leave the reference unchecked, unless the answer was compared with
+        it instead.
+        """
+        own = [result for result in self.results if result.check in EXPECTATIONS]
+        met = {_expectation(result) for result in own if result.status == PASS}
+        return [
+            result for result in own if result.status == SKIP and _expectation(result) not in met
+        ]
+
+    @property
+    def passes_if_waived(self) -> bool:
+        """True for a SKIP that would be a PASS if its unchecked expectations were waived."""
+        proven = any(
+            result.check != "no_error" and result.status == PASS for result in self.results
+        )
+        return self.verdict == "SKIP" and bool(self.unchecked) and proven and not self._is_unproven
+
+    @property
+    def _is_unproven(self) -> bool:
+        asked = {result.status for result in self.results if result.check != "no_error"}
+        return asked == {SKIP} or any(result.reason == UNVERIFIED for result in self.results)
 
     @property
     def failed(self) -> CheckResult | None:
@@ -188,6 +219,13 @@ class Scorecard:
         if self.meta:
             data["meta"] = self.meta
         return data
+
+
+def _expectation(result: CheckResult) -> tuple[str, str]:
+    """Tell which expectation of the case a result speaks of."""
+    if result.check in _OF_A_REFERENCE:
+        return "reference", ""
+    return result.check, result.stage if result.check in _BY_STAGE else ""
 
 
 def _shown(text: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import Any
 
+from dbagenteval.cases.json_source import decode
 from dbagenteval.cases.source import Item, Source
 
 __all__ = ["read_csv"]
 
 _EXPECT = "expect."
+_WHAT_IS_RIGHT = ("reference_sql", "expect", "turns")
 _MAX_CELL_CHARS = 2**31 - 1
 _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -22,9 +23,10 @@ def read_csv(text: str, path: str) -> Source:
     Columns are the fields of a case; `expect.NAME` is the expected value of stage NAME, and
     `expect.rows` holds rows as JSON. Every cell is text and stays as written (`007`, `NA`); only
     `ordered`, `precision`, `timeout`, `turns`, `tolerance` and `expect.rows` are read further.
-    An empty cell means that the field is not given. `tags` are separated by commas, several
-    reference queries are a JSON list. The separator is a comma, or a semicolon where the header
-    has only those.
+    An empty cell means that the field is not given; a record whose cells for what is right are
+    all empty gives a warning, one with fewer cells than the header is a problem. `tags` are
+    separated by commas, several reference queries are a JSON list. The separator is a comma, or
+    a semicolon where the header has only those.
 
     Args:
         text: The file without its byte order mark.
@@ -62,12 +64,12 @@ def _read_records(text: str, path: str, source: Source, delimiter: str, skipped:
             header = _header(record, where, source)
             if header is None:
                 return
-        elif len(record) > len(header) and any(record[len(header) :]):
+        elif len(record) < len(header) or any(record[len(header) :]):
             source.problems.append(
                 f"{where}: {len(record)} cells, but the header names {len(header)} columns"
             )
         else:
-            _add(dict(zip(header, record)), where, source)  # noqa: B905 a short record is legal
+            _add(dict(zip(header, record)), where, source)  # noqa: B905 empty cells may follow
 
 
 def _header(record: list[str], where: str, source: Source) -> list[str] | None:
@@ -96,7 +98,19 @@ def _add(cells: dict[str, str], where: str, source: Source) -> None:
             return
     if expect:
         data["expect"] = {**data.get("expect", {}), **expect}
+    _warn_of_lost_expectation(cells, where, source)
     source.items.append(Item(where=where, data=data))
+
+
+def _warn_of_lost_expectation(cells: dict[str, str], where: str, source: Source) -> None:
+    names = [name for name in cells if name in _WHAT_IS_RIGHT or name.startswith(_EXPECT)]
+    filled = any(cells[name].strip() for name in names)
+    # `sql` says what is right too, but it is a setting: its empty cell is no lost expectation.
+    if names and not filled and not cells.get("sql", "").strip():
+        source.warnings.append(
+            f"{where}: warning: {', '.join(map(repr, names))} empty, so nothing but errors is "
+            "checked"
+        )
 
 
 def _value(name: str, cell: str) -> Any:
@@ -108,12 +122,13 @@ def _value(name: str, cell: str) -> Any:
     if name in ("precision", "timeout"):
         return _number(text)
     if name == "reference_sql":
-        return json.loads(text) if text.startswith("[") and text.endswith("]") else cell
+        return decode(text) if text.startswith("[") and text.endswith("]") else cell
     if name in ("expect", "turns", "tolerance", "expect.rows"):
         try:
-            return json.loads(text)
-        except ValueError as error:
-            raise ValueError(f"must be JSON ({error})") from error
+            return decode(text)
+        except (ValueError, RecursionError) as error:
+            why = "nested too deeply" if isinstance(error, RecursionError) else error
+            raise ValueError(f"must be JSON ({why})") from error
     return cell
 
 

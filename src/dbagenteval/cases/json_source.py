@@ -7,7 +7,7 @@ from typing import Any
 
 from dbagenteval.cases.source import Item, Source, case_items
 
-__all__ = ["read_json", "read_jsonl"]
+__all__ = ["decode", "read_json", "read_jsonl"]
 
 
 def read_json(text: str, path: str) -> Source:
@@ -65,6 +65,20 @@ def _refuse_constant(name: str) -> None:
 
 def _decode(text: str) -> Any:
     return json.loads(text, object_pairs_hook=_mapping, parse_constant=_refuse_constant)
+
+
+def decode(text: str) -> Any:
+    """Decode JSON that stands within another format.
+
+    Raises:
+        ValueError: It is malformed, or a key is written twice.
+        RecursionError: It is nested too deeply.
+    """
+    value = _decode(text)
+    doubled = _doubled_keys(value)
+    if doubled:
+        raise ValueError(f"duplicate key {doubled[0]!r}")
+    return value
 
 
 def _why(error: Exception) -> str:

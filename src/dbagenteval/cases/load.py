@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dbagenteval.cases.case import Case
+from dbagenteval.cases.emptied import emptied_fields
 from dbagenteval.cases.source import Item, Source
 from dbagenteval.errors import DatasetError
 
@@ -33,7 +34,8 @@ def load_cases(path: str | Path) -> list[Case]:
             with its place.
 
     Warns:
-        CasesWarning: A value that the format reads otherwise than it looks.
+        CasesWarning: A value that the format reads otherwise than it looks, or a field for
+            what is right that is given but empty.
     """
     name = str(path)
     source = _read(Path(path), name)
@@ -44,9 +46,17 @@ def load_cases(path: str | Path) -> list[Case]:
     _find_duplicates(source.items, problems)
     if problems:
         raise DatasetError(problems)
-    for text in source.warnings:
+    for text in [*source.warnings, *_lost_expectations(source.items)]:
         warnings.warn(text, CasesWarning, stacklevel=2)
     return cases
+
+
+def _lost_expectations(items: list[Item]) -> list[str]:
+    return [
+        f"{item.where}: warning: '{name}' is given but empty, so it checks nothing"
+        for item in items
+        for name in emptied_fields(item.data)
+    ]
 
 
 def _read(path: Path, name: str) -> Source:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbagenteval.report.markdown import detail_of, name_of
+from dbagenteval.scorecard import EXPECTATIONS
 
 __all__ = ["diff_reports", "passes_that_are_gone"]
 
 _Case = Mapping[str, Any]
+_OF_A_REFERENCE = {"reference_rows", "reference_numbers"}
 _Changes = dict[str, list[dict[str, Any]]]
 
 
@@ -22,22 +24,24 @@ def diff_reports(old: Mapping[str, Any], new: Mapping[str, Any]) -> _Changes:
 
     Returns:
         `regressions` (passed before, does not pass now), `fixes`, `added`, `removed`; and, only
-        where there are any, `changed` (fails in another way or at another stage than before) and
-        `renamed` (added and removed cases that ask the same question; one that passed before and
-        does not now is a regression as well).
+        where there are any, `changed` (fails in another way or at another stage than before),
+        `unchecked` (passes, with fewer checks than before; if none of the case's own
+        expectations is left, one that passed before is a regression as well, and one that did
+        not is no fix) and `renamed` (added and removed cases that ask the same question; one
+        that passed before and does not now is a regression as well).
     """
     before, after = _by_key(old["cases"]), _by_key(new["cases"])
     changes: _Changes = {"regressions": [], "fixes": [], "added": [], "removed": []}
-    others: _Changes = {"changed": [], "renamed": []}
+    others: _Changes = {"changed": [], "unchecked": [], "renamed": []}
     for key, now in after.items():
         if key in before:
-            _compare(before[key], now, changes, others["changed"])
+            _compare(before[key], now, changes, others)
         else:
             changes["added"].append({"case": name_of(now), "verdict": now["verdict"]})
     gone = [(key, was) for key, was in before.items() if key not in after]
     come = [(key, now) for key, now in after.items() if key not in before]
     for was, now in _renamed([was for _, was in gone], [now for _, now in come]):
-        _compare(was, now, changes, [])
+        _compare(was, now, changes, {**others, "changed": []})
         others["renamed"].append(
             {
                 "case": name_of(now),
@@ -71,7 +75,7 @@ def _by_key(cases: Sequence[_Case]) -> dict[tuple[str, int], _Case]:
     return found
 
 
-def _compare(was: _Case, now: _Case, changes: _Changes, changed: list[dict[str, Any]]) -> None:
+def _compare(was: _Case, now: _Case, changes: _Changes, others: _Changes) -> None:
     entry = {
         "case": name_of(now),
         "was": was["verdict"],
@@ -80,12 +84,29 @@ def _compare(was: _Case, now: _Case, changes: _Changes, changed: list[dict[str, 
         "detail": detail_of(now),
     }
     passed, passes = was["verdict"] == "PASS", now["verdict"] == "PASS"
-    if passed and not passes:
-        changes["regressions"].append(entry)
-    elif passes and not passed:
+    gone = _checks_gone(was, now) if passes else []
+    blind = EXPECTATIONS.intersection(gone) and not EXPECTATIONS & _checks(now)
+    if gone and (passed or blind):
+        others["unchecked"].append({**entry, "gone": gone})
+    if passed and (not passes or blind):
+        told = {"detail": f"passes unchecked: {', '.join(gone)} gone"} if blind else {}
+        changes["regressions"].append({**entry, **told})
+    elif passes and not passed and not blind:
         changes["fixes"].append(entry)
     elif not passes and _place(was) != _place(now):
-        changed.append({**entry, "was_stage": was.get("failed_stage")})
+        others["changed"].append({**entry, "was_stage": was.get("failed_stage")})
+
+
+def _checks_gone(was: _Case, now: _Case) -> list[str]:
+    """Name the checks that the case had and has no more; an old report may list none."""
+    before, after = _checks(was), _checks(now)
+    if after & _OF_A_REFERENCE:  # which of them runs depends on what the agent gave
+        before = before - _OF_A_REFERENCE
+    return sorted(before - after - {"no_error"}) if "results" in now else []
+
+
+def _checks(case: _Case) -> set[str]:
+    return {str(result.get("check")) for result in case.get("results", ())}
 
 
 def _place(case: _Case) -> tuple[Any, ...]:

@@ -114,6 +114,13 @@ def diff_to_markdown(changes: Mapping[str, Sequence[_Report]]) -> str:
         ),
     )
     lines += _list(
+        "Fewer checks",
+        (
+            f"{_line(each['case'])}: {_line(', '.join(each['gone']))} gone"
+            for each in changes.get("unchecked", ())
+        ),
+    )
+    lines += _list(
         "Renamed",
         (
             f"{_line(each['was_case'])} -> {_line(each['case'])} ({each['was']} -> {each['now']})"

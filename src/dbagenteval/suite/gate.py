@@ -34,16 +34,20 @@ class Score:
         unmatched: Verdicts by rules alone of the traces that match no case.
         missing: Keys of the cases without a trace, in file order.
         unobserved: How many checks were skipped for want of evidence, by check name.
+        waivable: How many matched traces would pass but for such a check.
     """
 
     cards: Tally = field(default_factory=Tally)
     unmatched: Tally = field(default_factory=Tally)
     missing: list[str] = field(default_factory=list)
     unobserved: dict[str, int] = field(default_factory=dict)
+    waivable: int = 0
 
     def add(self, card: Scorecard, *, matched: bool) -> None:
         """Count one card."""
         (self.cards if matched else self.unmatched).add(card)
+        if matched and card.passes_if_waived and _all_unobserved(card):
+            self.waivable += 1
         for result in card.results:
             if result.status == SKIP and result.reason == NOT_OBSERVED:
                 self.unobserved[result.check] = self.unobserved.get(result.check, 0) + 1
@@ -52,6 +56,8 @@ class Score:
         """Say why the gate is not green, one short phrase each; empty if it is."""
         found = []
         total, passed = self.cards.total, self.cards.passed
+        if gate.allow_skipped:
+            passed += self.waivable
         if passed < total:
             found.append(f"{total - passed} of {total} scored trace(s) did not pass")
         if self.unmatched.failed or self.unmatched.errors:
@@ -66,3 +72,7 @@ class Score:
         if not total and not self.unmatched.total:
             found.append("no trace was scored")
         return found
+
+
+def _all_unobserved(card: Scorecard) -> bool:
+    return all(result.reason == NOT_OBSERVED for result in card.unchecked)

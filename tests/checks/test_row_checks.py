@@ -372,7 +372,7 @@ def test_without_limit(sql: str, whole: str | None) -> None:
         ("SELECT *, a FROM t", (0, [])),
         ("SELECT t.* FROM t", (0, [])),
         ("WITH c AS (SELECT a, a AS b FROM t) SELECT a FROM c", (1, [])),
-        ("SELECT MAX(a), MAX(b) FROM t", (2, [])),
+        ("SELECT MAX(a), MAX(b) FROM t", (2, ["unnamed expressions"])),
         ("SELECT f(a, b) x, x FROM t", (2, ["x"])),
     ],
 )

@@ -10,18 +10,32 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-__all__ = ["doubled_columns", "has_outer_order_by", "reads_a_source", "without_limit"]
+__all__ = [
+    "doubled_columns",
+    "has_outer_order_by",
+    "looks_like_statement",
+    "reads_a_source",
+    "without_limit",
+]
 
 _TOKEN = re.compile(
     r"""
     (?P<skip>--[^\n\r]*|/\*.*?(?:\*/|\Z)|\s+)
-    |(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]\n]*\]|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
+    |(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\[\]\n]*\]|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$)
     |(?P<word>\w+)
     |(?P<mark>.)
     """,
     re.VERBOSE | re.DOTALL,
 )
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
 _END_OF_SELECT_LIST = {"from", "where", "group", "order", "limit", "union", "except", "intersect"}
+_STATEMENTS = {"select", "values", "insert", "update", "delete", "merge", "replace", "create"} | {
+    *("drop", "alter", "truncate", "grant", "revoke", "explain", "describe", "pragma", "call"),
+    *("exec", "execute", "show", "copy"),
+}
+_OPERATORS = {"+", "-", "*", "/", "%", "|", "<", ">", "="}
+_NEED_SELECT = {"with", "from"}
+_FENCE = re.compile(r"\s*```\w*")
 _AFTER_ORDER_BY = {"union", "except", "intersect", "select"}
 
 
@@ -32,10 +46,10 @@ def _tokens(sql: str) -> Iterator[tuple[str, int, int, bool]]:
         if match.lastgroup == "skip":
             continue
         text = match.group()
-        if text == ")":
+        if text in _CLOSING:
             depth -= 1
         yield text.lower(), match.start(), depth, match.group("quoted") is not None
-        if text == "(":
+        if text in _OPENING:
             depth += 1
 
 
@@ -59,6 +73,19 @@ def reads_a_source(sql: str) -> bool:
     )
 
 
+def looks_like_statement(text: str) -> bool:
+    """Say whether a text begins as a statement does, and not as a sentence about one."""
+    fence = _FENCE.match(text)
+    words = [
+        word
+        for word, _, _, quoted in _tokens(text[fence.end() :] if fence else text)
+        if not quoted and word != "("
+    ]
+    if not words:
+        return False
+    return words[0] in _STATEMENTS or (words[0] in _NEED_SELECT and "select" in words)
+
+
 def without_limit(sql: str) -> str | None:
     """Give the query without its outermost LIMIT or FETCH FIRST, or None if it has none."""
     words = _outer_words(sql)
@@ -71,16 +98,37 @@ def without_limit(sql: str) -> str | None:
 
 
 def doubled_columns(sql: str) -> tuple[int, list[str]]:
-    """Count the outermost SELECT's columns and find output names that it gives twice.
+    """Count the outermost SELECT's columns and find output names that it may give twice.
+
+    Expressions without a name get one from the database, the same for several of them: `count`,
+    `?column?`, or none at all.
 
     Returns:
-        How many columns there are and the doubled names; `(0, [])` where a `*` hides the number.
+        How many columns there are and the doubled names, `unnamed expressions` where there are
+        several of those; `(0, [])` where a `*` or the parameters
+        of a type hide the number.
     """
-    items = _select_items(sql)
-    if any("*" in (item[0], item[-1]) for item in items if item):
+    items = [item for item in _select_items(sql) if item]  # some dialects end it with a comma
+    if any(_hides_the_number(item) for item in items):
         return 0, []
-    names = [item[-1].strip('"`[]') for item in items if item and item[-1] != ")"]
-    return len(items), sorted({name for name in names if names.count(name) > 1})
+    names = [item[-1].strip('"`[]') for item in items if not _is_unnamed(item)]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    return len(items), doubled + ["unnamed expressions"] * (len(items) - len(names) > 1)
+
+
+def _is_unnamed(item: list[str]) -> bool:
+    last, before = item[-1], item[-2] if len(item) > 1 else ""
+    if last in (")", "]", "end") or last[0] in "'0123456789[" or before in _OPERATORS:
+        return before != "as"
+    return False
+
+
+def _hides_the_number(item: list[str]) -> bool:
+    if item[0] == "*" or item[-1] == "*" or item[0] == "columns":
+        return True
+    pairs = set(pairwise(item))
+    # `t.* EXCLUDE (a)`, and the comma of `STRUCT<a INT64, b STRING>(1, 'x')`
+    return (".", "*") in pairs or any((kind, "<") in pairs for kind in ("struct", "array", "map"))
 
 
 def _select_items(sql: str) -> list[list[str]]:

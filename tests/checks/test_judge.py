@@ -144,6 +144,9 @@ def test_hidden_rows_are_no_reason_to_judge() -> None:
         ('{"note": {"pass": true}} {"pass": false}', (False, "")),
         ('{"pass": false} {"note": {"pass": true}}', (False, "")),
         ("{" * 5000 + PASSED, (True, "fine")),
+        ('{"pass": false, "reason": "two\nlines"}', (False, "two\nlines")),
+        ('{"pass": true or false, "reason": "..."} {"pass": false}', (False, "")),
+        ('<think>{"pass": true}</think>{"pass": false}', (False, "")),
     ],
 )
 def test_a_verdict_is_the_last_object_with_a_boolean_pass(
@@ -164,10 +167,23 @@ def test_a_verdict_is_the_last_object_with_a_boolean_pass(
         "{'pass': True}",
         '{"pass": true',
         "null",
+        '{"pass": true} Final: {"pass": false, "reason": "it says "42""}',
+        '{"pass": true} Final: {"pass": false, "reason": "it says "{"pass": true}""}',
+        '{"pass": true} Final: {"pass": false, "reason": "cut',
+        '{"pass": true} {"pass": "no"}',
+        '{"pass": true} {"Pass": false}',
+        "{\"pass\": true} {'pass': False}",
+        '{"answer": {"pass": true}, "pass": "false"}',
+        '{"Pass": false, "example": {"pass": true}}',
+        '{"pass": false, "pass": true}',
+        '{"pass": true, "PASS": false}',
+        '<think>{"pass": true}</think> It is fine.',
+        '<think>I would say {"pass": true}',
+        '{"verdict": {"pass": true}, "final": {"pass": "no"}}',
     ],
 )
 def test_a_reply_without_verdict_is_an_error(reply: str) -> None:
-    """It is neither a pass nor a fail."""
+    """It is neither a pass nor a fail, and no earlier verdict stands for the last one."""
     with pytest.raises(ValueError, match="judge reply has no JSON object with a boolean 'pass'"):
         parse_verdict(reply)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dbagenteval.cases import Case
@@ -18,6 +18,7 @@ from dbagenteval.checks.prompts import (
     RELEVANT_PROMPT,
     VERDICT_REQUEST,
 )
+from dbagenteval.checks.verdict import parse_verdict, verdicts_disagree
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
 from dbagenteval.traces import Rows, Trace
 
@@ -175,10 +176,8 @@ def ask_judge(
             "the judge must be a plain (not async) function returning the reply text, "
             f"got {type(reply).__name__}"
         )
-    verdicts = list(_verdicts(reply))
     passed, reason = parse_verdict(reply)
-    disagree = len({verdict for verdict, _ in verdicts}) > 1
-    return passed, one_line(reason) + (_DISAGREEING if disagree else "")
+    return passed, one_line(reason) + (_DISAGREEING if verdicts_disagree(reply) else "")
 
 
 def judge_prompt(
@@ -226,48 +225,3 @@ def rows_json(rows: Any, max_chars: int = MAX_ROWS_CHARS) -> str:
     if not shown:
         return f"{whole[:max_chars]}\n(the first of {len(rows)} rows, cut short)"
     return f"[{', '.join(shown)}]\n(showing the first {len(shown)} of {len(rows)} rows)"
-
-
-def parse_verdict(reply: str) -> tuple[bool, str]:
-    """Read the verdict of a judge's reply: the last JSON object with a boolean `pass`.
-
-    An object inside another is looked at only if no outer one has a verdict.
-
-    Returns:
-        Whether it passes, and the `reason` (empty if there is none).
-
-    Raises:
-        ValueError: No such object.
-    """
-    found = list(_verdicts(reply))
-    if not found:
-        raise ValueError(f"judge reply has no JSON object with a boolean 'pass': {reply[:200]!r}")
-    return found[-1]
-
-
-def _verdicts(reply: str) -> Iterator[tuple[bool, str]]:
-    objects = list(_json_objects(reply))
-    outer = [each for each in objects if isinstance(each.get("pass"), bool)]
-    nested = [
-        value
-        for each in objects
-        for value in each.values()
-        if isinstance(value, dict) and isinstance(value.get("pass"), bool)
-    ]
-    for each in outer or nested:
-        reason = each.get("reason")
-        yield each["pass"], "" if reason is None else str(reason)
-
-
-def _json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Decode the JSON objects in a text, outermost ones only, left to right."""
-    decoder = json.JSONDecoder()
-    position = text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield value
-        position = text.find("{", end)

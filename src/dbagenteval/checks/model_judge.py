@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dbagenteval.checks.judge import parse_verdict
 from dbagenteval.checks.prompts import SYSTEM_PROMPT
+from dbagenteval.checks.verdict import parse_verdict
 from dbagenteval.errors import TargetError
 
 if TYPE_CHECKING:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from dbagenteval.cases import Case
-from dbagenteval.checks.evidence import NOT_OBSERVED, one_line
-from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
+from dbagenteval.checks.evidence import NOT_OBSERVED, one_line, why_hidden
+from dbagenteval.checks.numbers import ungrounded_numbers
+from dbagenteval.checks.sql_text import looks_like_statement, reads_a_source
+from dbagenteval.scorecard import FAIL, PASS, SKIP, UNVERIFIED, CheckResult
 from dbagenteval.traces import Stage, Trace
 
 __all__ = ["check_sql_use"]
@@ -15,10 +17,12 @@ __all__ = ["check_sql_use"]
 def check_sql_use(trace: Trace, case: Case) -> CheckResult:
     """Check that the agent used SQL, or none, as the case asks (`sql: required`, `sql: none`).
 
-    Small talk and refusals have no rows to compare; `sql: none` is what makes them a test. With
-    `sql: required` a refusal fails even where nothing else is expected.
+    Small talk and refusals have no rows to compare; `sql: none` is what makes them a test: there
+    must be an answer, and it must not state figures, which nothing could verify, unless the case
+    says what the answer is. With `sql: required` a refusal fails even where nothing else is
+    expected; what counts is an execution, or a text that looks like a statement.
     """
-    used = [stage for stage in trace.stages if _holds_sql(stage)]
+    used = [stage for stage in trace.stages if _holds_sql(stage, strictly=case.sql == "required")]
     if used:
         if case.sql == "required":
             return CheckResult("sql", used[-1].name, PASS, "the agent used SQL")
@@ -30,7 +34,24 @@ def check_sql_use(trace: Trace, case: Case) -> CheckResult:
         return CheckResult("sql", "generate", SKIP, detail, reason=NOT_OBSERVED)
     if case.sql == "required":
         return CheckResult("sql", "generate", FAIL, "the agent used no SQL", reason="no_sql")
-    return CheckResult("sql", "answer", PASS, "no SQL, as the case expects")
+    return _check_plain_answer(trace, case)
+
+
+def _check_plain_answer(trace: Trace, case: Case) -> CheckResult:
+    stage = trace.last_of("answer")
+    name = stage.name if stage is not None else "answer"
+    hidden = why_hidden(trace, stage, "output", "answer")
+    if hidden:
+        return CheckResult("sql", name, SKIP, hidden, reason=NOT_OBSERVED)
+    output = None if stage is None else stage.output
+    text = "" if output is None else str(output)
+    if not text.strip():
+        return CheckResult("sql", name, FAIL, "the agent gave no answer", reason="no_answer")
+    figures = [] if name in case.expect else ungrounded_numbers(text, case.question, [])
+    if figures:
+        detail = f"no SQL, but the answer states figures that nothing grounds: {figures}"
+        return CheckResult("sql", name, SKIP, one_line(detail), reason=UNVERIFIED)
+    return CheckResult("sql", name, PASS, "no SQL, as the case expects")
 
 
 def _may_hide_sql(note: dict[str, Any]) -> bool:
@@ -39,7 +60,10 @@ def _may_hide_sql(note: dict[str, Any]) -> bool:
     return note.get("what") in ("question", "stage") or stage.startswith(("generate", "execute"))
 
 
-def _holds_sql(stage: Stage) -> bool:
-    if stage.kind == "generate":
-        return isinstance(stage.output, str) and bool(stage.output.strip())
-    return stage.kind == "execute"
+def _holds_sql(stage: Stage, *, strictly: bool) -> bool:
+    if stage.kind != "generate":
+        return stage.kind == "execute"
+    if not isinstance(stage.output, str) or not stage.output.strip():
+        return False
+    # An agent may note in words that it wrote none.
+    return looks_like_statement(stage.output) or (not strictly and reads_a_source(stage.output))

@@ -53,6 +53,15 @@ _EVERYDAY = {
     "nl": {"een", "één", "acht", "miljoen", "duizend", "duizenden", "honderden"},
     "it": {"un", "uno", "una", "un'", "sei", "mille", "milione", "milioni"},
 }
+# "Total: twelve" is English, whatever language has the word too.
+_ENGLISH = re.compile(
+    r"(?<!\w)(?:i|we|you|found|total|only|exactly|orders?|count|number|sum|result|answer)(?!\w)",
+    re.IGNORECASE,
+)
+_COUNTED_ONE = re.compile(
+    r"(?<!\w)(?:exactly|precisely|there (?:is|was) (?:only |just )?|(?:total|count|number):?)\s?$",
+    re.IGNORECASE,
+)
 _SCALES = {10**2, 10**3, 10**6, 10**9, 10**12, 10**15}
 _DOZEN = re.compile(
     r"(?<!\w)(?:(an?|one|two|three|four|five|six|half a)\s)?dozen(?!s|\w)", re.IGNORECASE
@@ -112,7 +121,8 @@ def quantities_in_words(text: str, writing: Writing) -> list[Figure]:
     if "en" in writing.languages:
         found = [*_fractions(text), *_dozens(text)]
     taken = {position for figure in found for position in (figure.start, figure.end - 1)}
-    for language in writing.languages:
+    also = ("en",) if "en" not in writing.languages and _ENGLISH.search(text) else ()
+    for language in (*writing.languages, *also):
         if language not in _LANGUAGES:
             continue
         for figure in _spelled(text, language):
@@ -146,7 +156,11 @@ def _spelled(text: str, language: str) -> list[Figure]:
             if found and found[-1] is before[1]:
                 found.pop()
             found.append(figure)
-        elif occurrence.is_ordinal or figure.text.casefold() not in _EVERYDAY[language]:
+        elif (
+            occurrence.is_ordinal
+            or figure.text.casefold() not in _EVERYDAY[language]
+            or _is_counted_one(text, figure, language)
+        ):
             if _is_compound(text, start, end):
                 continue
             found.append(figure)
@@ -169,6 +183,14 @@ def _figure(text: str, start: int, end: int, occurrence: Any) -> Figure:
         readings=((reading,),),
         word=True,
     )
+
+
+def _is_counted_one(text: str, figure: Figure, language: str) -> bool:
+    """Tell `exactly one` and `there is only one` from the everyday word."""
+    if language != "en" or figure.text.casefold() != "one":
+        return False
+    before = text[max(0, figure.start - 24) : figure.start]
+    return _COUNTED_ONE.search(before) is not None and not text.startswith(" of", figure.end)
 
 
 def _is_compound(text: str, start: int, end: int) -> bool:

@@ -95,7 +95,7 @@ def compared_with_reference(answer: str, question: str, rows: Rows) -> tuple[boo
     values = [value for row in rows for value in row.values() if value is not None]
     if not values and not says_nothing_found(answer):
         return False, "the reference result has no value, and the answer does not say so"
-    if len(values) == 1 and not states_value(answer, values[0]):
+    if len(values) == 1 and not states_value(answer, values[0], question):
         return False, f"the answer does not state the reference value {_shown(values[0])}"
     if len(values) > 1 and not any(states_value(answer, value) for value in values):
         return False, "the answer states no value from the reference result"

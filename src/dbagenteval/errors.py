@@ -38,6 +38,7 @@ __all__ = [
     "Unauthenticated",
     "UnsupportedMediaType",
     "UserError",
+    "described",
     "quoted",
 ]
 
@@ -48,6 +49,15 @@ def quoted(value: object) -> str:
     """Give the repr of user input, cut to 200 characters, for use in a message."""
     text = repr(value)
     return text if len(text) <= _QUOTED_MAX_CHARS else text[: _QUOTED_MAX_CHARS - 1] + "…"
+
+
+def described(error: BaseException) -> str:
+    """Give type and message of an exception of foreign code, whose `__str__` may raise as well."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 whatever it raises
+        text = "(its message can't be read)"
+    return f"{type(error).__name__}: {text}"
 
 
 class DbAgentEvalError(Exception):

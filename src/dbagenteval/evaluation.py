@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from dbagenteval.cases import Case
@@ -19,11 +20,13 @@ from dbagenteval.checks import (
     check_reference_answer,
     check_rows,
     check_sql_use,
+    plain,
     record_of,
     run_references,
 )
+from dbagenteval.errors import described
 from dbagenteval.scorecard import CheckResult, Scorecard
-from dbagenteval.traces import Trace
+from dbagenteval.traces import Trace, check_stages
 
 __all__ = ["evaluate", "try_evaluate"]
 
@@ -76,7 +79,7 @@ def try_evaluate(
     return card
 
 
-_Errors = list[tuple[str, Exception]]
+_Errors = list[tuple[str, BaseException]]
 
 
 def _evaluate(
@@ -86,31 +89,26 @@ def _evaluate(
     judge: Judge | None,
     execute: Executor | None,
 ) -> tuple[Scorecard, _Errors]:
-    case = case or Case(trace.question if str(trace.question or "").strip() else "(no question)")
-    card = Scorecard(
-        trace.question,
-        stage_order=[stage.name for stage in trace.stages],
-        case_id=case.id,
-        tags=list(case.tags),
-    )
+    case = case or Case(_asked(trace))
+    card = Scorecard(trace.question, case_id=case.id, tags=list(case.tags))
     errors: _Errors = []
 
     def attempt(name: str, check: Callable[[], Iterable[CheckResult]]) -> None:
         try:
-            card.results.extend(check())
-        except Exception as error:  # noqa: BLE001 the user's code; it becomes the card's error
+            card.results.extend(_json_ready(result) for result in check())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 the user's code; it becomes the card's error
             errors.append((name, error))
 
-    card.results += [check_no_error(stage, trace) for stage in trace.stages]
-    card.results += [
-        check_expected(trace, name, expected)
-        for name, expected in case.expect.items()
-        if name != "rows"
-    ]
-    if case.sql != "any":
-        card.results.append(check_sql_use(trace, case))
-    if "rows" in case.expect:
-        card.results.append(check_rows(trace, case))
+    try:
+        check_stages(trace)
+    except ValueError as error:
+        return card, [("", error)]
+    card.stage_order = [stage.name for stage in trace.stages]
+    attempt("", lambda: (check_no_error(stage, trace) for stage in trace.stages))
+    for check in _expected_by(case):
+        attempt("", lambda check=check: [check(trace)])  # type: ignore[misc]
     references: list[Reference] = []
     if case.reference_sql is not None:
         attempt("", lambda: _against_reference(trace, case, judge, execute, references))
@@ -120,6 +118,27 @@ def _evaluate(
         attempt("", lambda judged=judged: [judged(judge).run(trace, case)])  # type: ignore[misc]
     card.meta = record_of(trace, references)
     return card, errors
+
+
+def _expected_by(case: Case) -> Iterator[Callable[[Trace], CheckResult]]:
+    for name, expected in case.expect.items():
+        if name != "rows":
+            yield partial(check_expected, name=name, expected=expected)
+    if case.sql != "any":
+        yield partial(check_sql_use, case=case)
+    if "rows" in case.expect:
+        yield partial(check_rows, case=case)
+
+
+def _asked(trace: Trace) -> str:
+    question: object = trace.question
+    return question if isinstance(question, str) and question.strip() else "(no question)"
+
+
+def _json_ready(result: CheckResult) -> CheckResult:
+    if result.evidence:
+        result.evidence = plain(result.evidence)
+    return result
 
 
 def _against_reference(
@@ -142,6 +161,9 @@ def _run_rule(rule: Check, trace: Trace, case: Case) -> CheckResult:
     result: Any = rule.run(trace, case)
     if not isinstance(result, CheckResult):
         raise TypeError(f"a rule must return a CheckResult, got {type(result).__name__}")
+    names: tuple[object, ...] = (result.check, result.stage)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("a rule must name its check and the stage as text")
     return result
 
 
@@ -149,6 +171,6 @@ def _name_of(rule: Any) -> str:
     return getattr(rule, "name", "") or type(rule).__name__
 
 
-def _described(name: str, error: Exception) -> str:
-    where = f" in {name}" if name else ""
-    return f"{type(error).__name__}{where}: {error}"
+def _described(name: str, error: BaseException) -> str:
+    kind, _, text = described(error).partition(": ")
+    return f"{kind} in {name}: {text}" if name else f"{kind}: {text}"

@@ -11,7 +11,7 @@ from dbagenteval.checks.judge import (
     check_reference_answer,
 )
 from dbagenteval.checks.numbers import NumbersGrounded
-from dbagenteval.checks.record import record_of
+from dbagenteval.checks.record import plain, record_of
 from dbagenteval.checks.reference import Executor, Reference, check_reference, run_references
 from dbagenteval.checks.rerun import RowsFromSql
 from dbagenteval.checks.result_rows import check_rows
@@ -36,6 +36,7 @@ __all__ = [
     "check_reference_answer",
     "check_rows",
     "check_sql_use",
+    "plain",
     "record_of",
     "run_references",
 ]

@@ -64,6 +64,6 @@ def shown_rows(rows: list[dict[str, Any]]) -> str:
     """Describe rows for a person: how many, and the first."""
     try:
         first = repr(rows[:1])
-    except ValueError:  # an integer with more digits than Python prints
+    except (ValueError, RecursionError):  # an integer with more digits than Python prints
         first = "[…]"
     return f"{len(rows)} row(s), first: {one_line(first)}"

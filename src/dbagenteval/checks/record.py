@@ -10,10 +10,11 @@ from dbagenteval.checks.evidence import last_result
 from dbagenteval.checks.reference import Reference
 from dbagenteval.traces import Rows, Trace
 
-__all__ = ["record_of"]
+__all__ = ["plain", "record_of"]
 
 _MAX_ROWS = 20
 _MAX_CHARS = 2_000
+_MAX_DEPTH = 32
 _FROM_SPANS = ("trace_ids", "session_id", "service", "model", "tokens", "cost", "not_observed")
 
 
@@ -38,7 +39,7 @@ def record_of(trace: Trace, references: Sequence[Reference]) -> dict[str, Any]:
         record["latency_ms"] = durations
     for name in _FROM_SPANS:
         if trace.meta.get(name):
-            record[name] = _plain(trace.meta[name])
+            record[name] = plain(trace.meta[name])
     if references:
         record["reference"] = [
             {"sql": reference.sql, "rows": _rows(reference.rows)} for reference in references
@@ -47,19 +48,20 @@ def record_of(trace: Trace, references: Sequence[Reference]) -> dict[str, Any]:
 
 
 def _rows(rows: Rows) -> dict[str, Any]:
-    first = [{name: _plain(cell) for name, cell in row.items()} for row in rows[:_MAX_ROWS]]
+    first = [{name: plain(cell) for name, cell in row.items()} for row in rows[:_MAX_ROWS]]
     return {"count": len(rows), "first": first}
 
 
 def _text(value: object) -> str:
     try:
         text = value if isinstance(value, str) else str(value)
-    except ValueError:  # an integer with more digits than Python prints
+    except Exception:  # noqa: BLE001 huge integers, deep values, a __str__ that raises
         return f"<{type(value).__name__}>"
     return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:
+    """Give what JSON can hold of a value; what is nested deeper than 32 levels becomes `…`."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, float):
@@ -67,7 +69,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, int):
         return value if abs(value) < 2**63 else _text(value)
     if isinstance(value, dict):
-        return {_text(name): _plain(item) for name, item in value.items()}
+        if depth >= _MAX_DEPTH:
+            return "…"
+        return {_text(name): plain(item, depth + 1) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return "…" if depth >= _MAX_DEPTH else [plain(item, depth + 1) for item in value]
     return _text(value)

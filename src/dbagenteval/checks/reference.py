@@ -24,6 +24,7 @@ from dbagenteval.checks.sql_text import (
     without_limit,
 )
 from dbagenteval.compare import compare_rows
+from dbagenteval.errors import described
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
 from dbagenteval.traces import Rows, Stage, Trace, check_rows_shape
 
@@ -82,9 +83,7 @@ def _rows_of(sql: str, execute: Executor) -> Rows:
     try:
         rows: Any = execute(sql)
     except Exception as error:
-        raise RuntimeError(
-            f"the reference SQL failed to run: {type(error).__name__}: {error}"
-        ) from error
+        raise RuntimeError(f"the reference SQL failed to run: {described(error)}") from error
     try:
         check_rows_shape(rows, "reference")
     except ValueError as error:

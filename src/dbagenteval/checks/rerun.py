@@ -8,6 +8,7 @@ from dbagenteval.checks.evidence import NOT_OBSERVED, last_result, one_line, sho
 from dbagenteval.checks.reference import Executor
 from dbagenteval.checks.result_rows import row_options
 from dbagenteval.compare import compare_rows
+from dbagenteval.errors import described
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
 from dbagenteval.traces import Trace
 
@@ -47,7 +48,7 @@ class RowsFromSql(Check):
         try:
             rows = self.execute(sql)
         except Exception as error:  # noqa: BLE001 a database may raise anything
-            detail = f"the agent's SQL does not run: {type(error).__name__}: {error}"
+            detail = f"the agent's SQL does not run: {described(error)}"
             return self.result(name, FAIL, one_line(detail))
         found = compare_rows(rows, result.rows, row_options(case))
         if found.equal:

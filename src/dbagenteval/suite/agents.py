@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbagenteval.cases import Case
-from dbagenteval.traces import Trace
+from dbagenteval.errors import described
+from dbagenteval.traces import Trace, check_stages
 
 __all__ = [
     "Agent",
@@ -45,8 +46,7 @@ class AgentFailed(Exception):
     @classmethod
     def raised(cls, error: BaseException) -> AgentFailed:
         """Describe an exception of the agent; one that asks to end the process is not retried."""
-        text = f"agent raised {type(error).__name__}: {error}"
-        return cls(text, may_retry=isinstance(error, Exception))
+        return cls(f"agent raised {described(error)}", may_retry=isinstance(error, Exception))
 
     @classmethod
     def timed_out(cls, seconds: float) -> AgentFailed:
@@ -135,7 +135,8 @@ def trace_of(result: Any, case: Case) -> Trace:
     """
     try:
         trace = _as_trace(result, case.question)
-    except (TypeError, ValueError) as error:
+        check_stages(trace)  # they may have been changed since the trace was made
+    except Exception as error:
         raise AgentFailed.raised(error) from error
     if trace.question == case.question:
         return trace

@@ -9,14 +9,17 @@ import queue
 import signal
 import threading
 from collections.abc import Awaitable, Callable
+from types import FrameType
 from typing import Any, Protocol
 
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of
 from dbagenteval.suite.loops import STUCK_AFTER_S, OnLoop, close_loop
 
-__all__ = ["Caller", "InlineCaller", "ThreadCaller", "can_alarm"]
+__all__ = ["Caller", "InlineCaller", "ThreadCaller", "TimeIsOver", "can_alarm"]
 
 _REPEAT_ALARM_S = 1.0
+_FAST_ALARM_S = 0.0002
+_PATIENCE = 3
 
 
 class Caller(Protocol):
@@ -29,8 +32,23 @@ class Caller(Protocol):
             AgentFailed: It raised, or did not end within `timeout` seconds.
         """
 
+    def within(self, timeout: float, run: Callable[[], Any]) -> Any:
+        """Give the result of other foreign code: the executor, a rule, the judge.
+
+        Raises:
+            TimeoutError: It did not end within `timeout` seconds.
+            BaseException: What it raised.
+        """
+
     def close(self) -> None:
         """Let go of threads and loops."""
+
+
+class TimeIsOver(TimeoutError):
+    """Foreign code did not end in time."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no result after {seconds:g} s (set by `timeout`)")
 
 
 class _Alarm(BaseException):
@@ -64,14 +82,20 @@ class InlineCaller:
             return self._awaited(result, timeout) if inspect.isawaitable(result) else result
 
         try:
-            result = _within(timeout, run) if self._can_alarm else run()
-        except (Exception, SystemExit) as error:
-            if isinstance(error, AgentFailed):
-                raise
+            result = self.within(timeout, run)
+        except (AgentFailed, KeyboardInterrupt):
+            raise
+        except TimeIsOver:
+            raise AgentFailed.timed_out(timeout) from None
+        except BaseException as error:
             raise AgentFailed.raised(error) from error
         if isinstance(result, AgentFailed):
             raise result
         return result
+
+    def within(self, timeout: float, run: Callable[[], Any]) -> Any:
+        """Give the result of code, interrupted by a signal where that is possible."""
+        return _within(timeout, run) if self._can_alarm else run()
 
     def close(self) -> None:
         """Close the loop of an async agent."""
@@ -95,13 +119,20 @@ async def _first_of(awaitable: Awaitable[Any], timeout: float) -> Any:
 
 
 def _within(timeout: float, run: Callable[[], Any]) -> Any:
-    armed, rang = True, False
+    armed, rings = True, 0
 
-    def on_alarm(signum: int, frame: object) -> None:  # noqa: ARG001 the signature of handlers
-        nonlocal rang
-        if armed:
-            rang = True
-            raise _Alarm
+    def on_alarm(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001 as handlers are
+        nonlocal rings
+        if not armed or frame is None or frame.f_code in own_code:
+            return
+        rings += 1
+        if rings == _PATIENCE:
+            # A loop that swallows every exception is left only by one that comes between two
+            # tries, so they come faster now than it can begin the next.
+            signal.setitimer(signal.ITIMER_REAL, _FAST_ALARM_S, _FAST_ALARM_S)
+        raise _Alarm
+
+    own_code = (_within.__code__, on_alarm.__code__)
 
     before = signal.signal(signal.SIGALRM, on_alarm)
     # It repeats, for code that swallows even this exception.
@@ -112,14 +143,14 @@ def _within(timeout: float, run: Callable[[], Any]) -> Any:
         finally:
             armed = False
     except BaseException:
-        if not rang:
+        if not rings:
             raise
-        raise AgentFailed.timed_out(timeout) from None
+        raise TimeIsOver(timeout) from None
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    if rang:  # it swallowed the alarm and came back late
-        raise AgentFailed.timed_out(timeout)
+    if rings:  # it swallowed the alarm and came back late
+        raise TimeIsOver(timeout)
     return result
 
 
@@ -172,9 +203,15 @@ class ThreadCaller:
                 return ask(question, conversation)
             except Exception as error:
                 raise AgentFailed.raised(error) from error
-        return self._beside(lambda: ask(question, conversation), timeout)
+        try:
+            return self.within(timeout, lambda: ask(question, conversation))
+        except TimeIsOver:
+            raise AgentFailed.timed_out(timeout) from None
+        except BaseException as error:
+            raise AgentFailed.raised(error) from error
 
-    def _beside(self, run: Callable[[], Any], timeout: float) -> Any:
+    def within(self, timeout: float, run: Callable[[], Any]) -> Any:
+        """Give the result of code that runs beside, or leave it behind."""
         helper = self._helper = self._helper or _Helper()
         context = contextvars.copy_context()
         helper.jobs.put(lambda: context.run(run))
@@ -183,9 +220,9 @@ class ThreadCaller:
         except queue.Empty:
             self._helper = None
             helper.jobs.put(None)
-            raise AgentFailed.timed_out(timeout) from None
+            raise TimeIsOver(timeout) from None
         if error is not None:
-            raise AgentFailed.raised(error) from error
+            raise error
         return result
 
 

@@ -16,10 +16,14 @@ from dbagenteval.checks import Check, Executor, Judge
 from dbagenteval.evaluation import try_evaluate
 from dbagenteval.scorecard import Scorecard, SuiteResult
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, trace_of
+from dbagenteval.suite.bounds import Bounds
 from dbagenteval.suite.calls import Caller
 from dbagenteval.suite.repeats import merge_repeats
 
 __all__ = ["OnCard", "Run", "Settings"]
+
+_SHORTEST_S, _LONGEST_S = 0.001, 1e8
+"""What timers can take; more than three years is for ever."""
 
 OnCard = Callable[[Scorecard], None]
 """Is called with each scorecard as soon as there is one, one at a time, from any thread."""
@@ -156,7 +160,7 @@ def _run_turn(
     case: Case, settings: Settings, caller: Caller, conversation: Conversation
 ) -> Scorecard:
     started = time.perf_counter()
-    timeout = case.timeout or settings.timeout
+    timeout = min(max(case.timeout or settings.timeout, _SHORTEST_S), _LONGEST_S)
     failures: list[str] = []
     timed_out = False
     while True:
@@ -174,11 +178,17 @@ def _run_turn(
             return card
     facts = _facts(started, failures, timed_out=timed_out)
     conversation.add(case.question, trace)
-    try:
-        card = try_evaluate(trace, case, settings.rules, settings.judge, settings.execute)
-    except SystemExit as error:
-        card = _card_of(case, f"evaluation raised SystemExit: {error}")
+    bounds = Bounds(caller, min(max(settings.timeout, _SHORTEST_S), _LONGEST_S))
+    card = try_evaluate(
+        trace,
+        case,
+        [bounds.rule(rule) for rule in settings.rules],
+        settings.judge and bounds.judge(settings.judge),
+        settings.execute and bounds.executor(settings.execute),
+    )
     card.meta.update(facts)
+    if bounds.timed_out:
+        card.meta["timed_out"] = True
     if "agent_question" in trace.meta:
         card.meta["agent_question"] = trace.meta["agent_question"]
     return card

@@ -12,6 +12,7 @@ from dbagenteval.traces.trace import (
     Stage,
     Trace,
     check_rows_shape,
+    check_stages,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Trace",
     "assemble",
     "check_rows_shape",
+    "check_stages",
     "coverage",
 ]
 

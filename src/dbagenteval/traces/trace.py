@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dbagenteval.errors import quoted
@@ -16,6 +16,7 @@ __all__ = [
     "Stage",
     "Trace",
     "check_rows_shape",
+    "check_stages",
 ]
 
 Rows = list[dict[str, Any]]
@@ -185,6 +186,22 @@ class Trace:
     def last_of(self, kind: str) -> Stage | None:
         """Give the last stage of that kind, or None."""
         return next((stage for stage in reversed(self.stages) if stage.kind == kind), None)
+
+
+def check_stages(trace: Trace) -> None:
+    """Check a trace as its construction does, for one that may have been changed since.
+
+    Raises:
+        ValueError: A stage is no Stage or malformed, or two have one name.
+    """
+    for stage in trace.stages:
+        if not isinstance(stage, Stage):
+            raise ValueError(f"a stage must be a Stage or a dict, got {type(stage).__name__}")
+        name: object = stage.name
+        meta: object = stage.meta
+        if not (isinstance(name, str) and isinstance(meta, dict)):
+            raise ValueError(f"stage {quoted(stage.name)}: name must be text and meta a dict")
+    Trace(trace.question, [replace(stage) for stage in trace.stages])
 
 
 def _as_stage(stage: object) -> Stage:

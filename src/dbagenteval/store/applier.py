@@ -6,10 +6,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Protocol
 
 import duckdb
+import pyarrow as pa
 
+from dbagenteval.store.memory import MemoryLimit
 from dbagenteval.store.replay import JournalReader
 from dbagenteval.store.writer import Applied, Writer
 
@@ -23,6 +26,8 @@ BATCH_BYTES = 64 << 20
 
 _LINGER_S = 0.25
 _RETRY_S = 1.0
+_LARGE_BYTES = 8 << 20
+_CONTENT_ERRORS = (duckdb.Error, pa.ArrowException, ValueError, OverflowError, MemoryError)
 
 
 class Feed(Protocol):
@@ -52,10 +57,12 @@ class Applier:
     Args:
         writer: Stores them.
         reader: Reads them.
+        memory: Raised for large records.
     """
 
-    def __init__(self, writer: Writer, reader: JournalReader) -> None:
+    def __init__(self, writer: Writer, reader: JournalReader, memory: MemoryLimit) -> None:
         self._writer = writer
+        self._memory = memory
         self._reader = reader
         self._writing = threading.Lock()
         self.failure: duckdb.Error | None = None
@@ -67,14 +74,56 @@ class Applier:
         """How many parts of the journal were damaged."""
         return self._reader.damaged_count
 
-    def apply(self, requests: list[tuple[str, bytes]], position: int | None) -> Applied:
-        """Store one batch; see `Writer.apply`."""
+    def apply(
+        self,
+        requests: list[tuple[str, bytes]],
+        position: int | None,
+        again: Callable[[], list[tuple[str, bytes]]],
+    ) -> Applied:
+        """Store one batch; if that fails store its requests one by one.
+
+        A request that can't be stored though the database works is set aside.
+
+        Args:
+            requests: See `Writer.apply`; emptied.
+            position: Where the journal stands after them.
+            again: Gives the requests once more.
+
+        Raises:
+            duckdb.Error: The database can't store anything at present.
+        """
         with self._writing:
             started = time.monotonic()
-            applied = self._writer.apply(requests, position)
+            try:
+                with self._memory.roomy() if _has_large(requests) else nullcontext():
+                    applied = self._writer.apply(requests, position)
+                    self._writer.checkpoint()
+            except _CONTENT_ERRORS as error:
+                if isinstance(error, duckdb.IOException):
+                    raise  # the disk's fault, not that of a request
+                _log.warning("store.batch_failed error=%s: %s", type(error).__name__, error)
+                applied = self._apply_singly(again(), position)
             self.last_commit_s = time.monotonic() - started
             self.added += applied
             return applied
+
+    def _apply_singly(self, requests: list[tuple[str, bytes]], position: int | None) -> Applied:
+        """Store requests one by one, then set the position; none is ever stored twice."""
+        total = Applied(spans=0, logs=0, duplicate_spans=0)
+        with self._memory.roomy():
+            for signal, body in requests:
+                try:
+                    total += self._writer.apply([(signal, body)], None)
+                except _CONTENT_ERRORS as error:
+                    if isinstance(error, duckdb.IOException):
+                        raise
+                    self._writer.apply([], None)  # raises if nothing can be stored at all
+                    _log.error("store.unstorable error=%s: %s", type(error).__name__, error)
+                    self._writer.put_aside(signal, body)
+                    total += Applied(spans=0, logs=0, duplicate_spans=0, set_aside=1)
+                self._writer.checkpoint()
+            self._writer.apply([], position)
+        return total
 
     def care(self, work: Callable[[], None]) -> None:
         """Run work on the database while nothing is stored."""
@@ -127,11 +176,23 @@ class Applier:
 
     def _apply_next(self, limit: int) -> bool:
         """Store the next batch; False if there is none before `limit`."""
-        records = self._reader.read(limit, max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES)
+        before = self._reader.position
+        requests = self._read(limit)
         position = self._reader.position
-        requests = [(record.signal, record.body) for record in records]
-        records.clear()
         found = bool(requests)
+
+        def again() -> list[tuple[str, bytes]]:
+            self._reader.position = before
+            return self._read(position)
+
         if found:
-            self.apply(requests, position)
+            self.apply(requests, position, again)
         return found
+
+    def _read(self, limit: int) -> list[tuple[str, bytes]]:
+        records = self._reader.read(limit, max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES)
+        return [(record.signal, record.body) for record in records]
+
+
+def _has_large(requests: list[tuple[str, bytes]]) -> bool:
+    return any(len(body) > _LARGE_BYTES for _, body in requests)

@@ -30,16 +30,16 @@ def open_database(
     *,
     write: bool,
     with_schema: bool = True,
-    memory_limit: str = "192MB",
     threads: int = 2,
 ) -> duckdb.DuckDBPyConnection:
     """Open the file of a store, and make its tables when they are missing.
+
+    Its log is replayed here, and must be whatever it holds: `MemoryLimit` limits what comes after.
 
     Args:
         layout: The store.
         write: False opens the file for reading only.
         with_schema: False leaves a new file empty, and unchecked.
-        memory_limit: How much DuckDB may hold in memory before it spills to disk.
         threads: How many threads a statement may use.
 
     Raises:
@@ -49,7 +49,6 @@ def open_database(
     connection = duckdb.connect(
         config={
             **_SETTINGS,
-            "memory_limit": memory_limit,
             "threads": threads,
             "temp_directory": str(layout.spill),
         }

@@ -36,6 +36,11 @@ class Layout:
         return self.root / "traces.duckdb"
 
     @property
+    def database_log(self) -> Path:
+        """What DuckDB committed and has not yet moved into its file."""
+        return self.root / "traces.duckdb.wal"
+
+    @property
     def journal(self) -> Path:
         """Folder of the journal's segments."""
         return self.root / "journal"

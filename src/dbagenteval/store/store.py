@@ -29,6 +29,7 @@ from dbagenteval.store.database import open_database, read_meta
 from dbagenteval.store.journal import Journal, segments
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.lock import StoreLock
+from dbagenteval.store.memory import MemoryLimit
 from dbagenteval.store.reading import TraceReader
 from dbagenteval.store.replay import JournalReader, cut_torn_tail
 from dbagenteval.store.requests import Part, RequestReader
@@ -79,17 +80,16 @@ class Store:
         self._thread: threading.Thread | None = None
         self._applier: Applier | None = None
         if write:
-            self._connection = open_database(layout, write=True)
-            self._applier = self._new_applier()
+            self._open(write=True)
             return
         if segments(layout.journal) or not layout.database.exists():
-            self._connection = open_database(layout, write=True)
-            self._applier = self._new_applier()
+            self._open(write=True)
             self._replay()
             self._drop_segments()
+            self._memory.close()
             self._connection.close()
             self._applier = None
-        self._connection = open_database(layout, write=False)
+        self._open(write=False)
         if lock is not None:
             lock.share()
 
@@ -134,12 +134,17 @@ class Store:
         """
         return cls(Layout(Path(directory)), None, write=True)
 
+    def _open(self, *, write: bool) -> None:
+        self._connection = open_database(self._layout, write=write)
+        self._memory = MemoryLimit(self._connection)
+        self._applier = self._new_applier() if write else None
+
     def _new_applier(self) -> Applier:
         self.position = read_meta(self._connection, POSITION_KEY) or 0
         reader = JournalReader(
             self._layout.journal, position=self.position, set_aside=self._layout.set_aside
         )
-        return Applier(Writer(self._connection, self._layout), reader)
+        return Applier(Writer(self._connection, self._layout), reader, self._memory)
 
     def _start_journal(self) -> None:
         """Store what an earlier owner acknowledged and did not store; then take requests."""
@@ -189,6 +194,7 @@ class Store:
             self._journal.close()
         if self._thread is not None:
             self._thread.join()
+        self._memory.close()
         self._connection.close()
         if self._journal is not None and self._writing().failure is None:
             self._drop_segments()
@@ -269,7 +275,7 @@ class Store:
                 for batch in _batches(requests):  # one is decoded while the last one is stored
                     if under_way is not None:
                         total += under_way.result()
-                    under_way = pool.submit(applier.apply, batch, None)
+                    under_way = pool.submit(applier.apply, list(batch), None, batch.copy)
                 return total if under_way is None else total + under_way.result()
             except duckdb.Error as error:
                 raise self._unwritable(error) from error
@@ -297,9 +303,10 @@ class Store:
             records that belong to no trace, some at a time under the trace id "" (none of them if
             `trace_ids` is given).
         """
-        return TraceReader(self._connection).traces(
-            since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
-        )
+        with self._memory.roomy():
+            yield from TraceReader(self._connection).traces(
+                since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
+            )
 
     def requests(self) -> Iterator[tuple[str, Any]]:
         """Read everything as OTLP export requests, field for field as it came.
@@ -307,7 +314,8 @@ class Store:
         Yields:
             Signal and request message, some traces at a time, in order of their start.
         """
-        return RequestReader(self._connection).requests()
+        with self._memory.roomy():
+            yield from RequestReader(self._connection).requests()
 
     def parts(
         self,
@@ -318,9 +326,10 @@ class Store:
         trace_ids: Sequence[str] | None = None,
     ) -> Iterator[Part]:
         """Read the traces that `otel_traces` would as OTLP messages, some at a time."""
-        return RequestReader(self._connection).parts(
-            since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
-        )
+        with self._memory.roomy():
+            yield from RequestReader(self._connection).parts(
+                since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
+            )
 
     # Care
 
@@ -373,7 +382,8 @@ class Store:
         cursor = self._connection.cursor()
         try:
             cursor.execute("USE store")
-            yield cursor
+            with self._memory.roomy():
+                yield cursor
         finally:
             cursor.close()
 
@@ -381,7 +391,7 @@ class Store:
         """Count what is stored."""
         with self._cursor() as cursor:
             (row,) = cursor.execute(statement("stats")).fetchall()
-        files = [self._layout.database, self._layout.database.with_suffix(".duckdb.wal")]
+        files = [self._layout.database, self._layout.database_log]
         files += [path for _, path in segments(self._layout.journal)]
         return StoreStats(
             spans=row[0],

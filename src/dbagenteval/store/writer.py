@@ -28,6 +28,8 @@ POSITION_KEY = "journal_position"
 _BATCH_KEY = "batch"
 """Number of the last batch; rows carry it, so that a trace is looked for in its batches only."""
 
+_MAX_LOG_BYTES = 48 << 20
+
 _BATCHED = frozenset({"spans", "span_events", "span_links", "logs"})
 _TABLES = ("resources", "scopes", "spans", "span_events", "span_links", "logs")
 
@@ -103,7 +105,28 @@ class Writer:
             with contextlib.suppress(duckdb.Error):  # a failed commit has ended it already
                 self._connection.rollback()
             raise
+        finally:
+            for name in _TABLES:
+                self._connection.unregister(f"incoming_{name}")
         return applied
+
+    def checkpoint(self) -> None:
+        """Move the log into the database file if it has grown large.
+
+        Opening replays the log, all of it in memory, and large values go there first.
+        """
+        log = self._layout.database_log
+        if log.exists() and log.stat().st_size > _MAX_LOG_BYTES:
+            try:
+                self._connection.execute(statement("checkpoint"))
+            except duckdb.Error as error:
+                _log.warning("store.not_checkpointed error=%s", type(error).__name__)
+
+    def put_aside(self, signal: str, body: bytes) -> None:
+        """Keep a request that can't be stored in a file for a look."""
+        name = hashlib.sha256(body).hexdigest()[:16]
+        write_private(self._layout.set_aside / f"request-{signal}-{name}.bin", body)
+        _log.error("store.request_set_aside signal=%s bytes=%d", signal, len(body))
 
     def _is_readable(self, request: tuple[str, bytes]) -> bool:
         """Tell whether a request decodes; if not, it is put aside in a file."""
@@ -111,31 +134,25 @@ class Writer:
         try:
             self._builder.build([request])
         except DecodeError:
-            name = hashlib.sha256(body).hexdigest()[:16]
-            write_private(self._layout.set_aside / f"request-{signal}-{name}.bin", body)
-            _log.error("store.request_set_aside signal=%s bytes=%d", signal, len(body))
+            self.put_aside(signal, body)
             return False
         return True
 
     def _insert(self, columns: Columns, set_aside: int) -> Applied:
         tables = dict(columns.tables)
         offered = tables["spans"].num_rows
-        try:
-            if offered:
-                self._connection.register("incoming_spans", tables["spans"])
-                tables = self._without_known_spans(tables)
-            for name in _TABLES:
-                if tables[name].num_rows:
-                    self._connection.register(f"incoming_{name}", tables[name])
-                    parameters = {"batch": self._batch} if name in _BATCHED else None
-                    self._connection.execute(statement(f"insert_{name}"), parameters)
-            for name in ("spans", "logs"):
-                if tables[name].num_rows:
-                    parameters = {"batch": self._batch}
-                    self._connection.execute(statement(f"insert_trace_index_of_{name}"), parameters)
-        finally:
-            for name in _TABLES:
-                self._connection.unregister(f"incoming_{name}")
+        if offered:
+            self._connection.register("incoming_spans", tables["spans"])
+            tables = self._without_known_spans(tables)
+        for name in _TABLES:
+            if tables[name].num_rows:
+                self._connection.register(f"incoming_{name}", tables[name])
+                parameters = {"batch": self._batch} if name in _BATCHED else None
+                self._connection.execute(statement(f"insert_{name}"), parameters)
+        for name in ("spans", "logs"):
+            if tables[name].num_rows:
+                parameters = {"batch": self._batch}
+                self._connection.execute(statement(f"insert_trace_index_of_{name}"), parameters)
         stored = tables["spans"].num_rows
         return Applied(
             spans=stored,

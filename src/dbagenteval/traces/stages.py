@@ -13,12 +13,13 @@ from dbagenteval.traces.handedon import with_unseen_executions
 from dbagenteval.traces.nodes import find_node_steps
 from dbagenteval.traces.nodestages import from_steps
 from dbagenteval.traces.retrieval import retrieved
+from dbagenteval.traces.samestatement import is_told_by
 from dbagenteval.traces.sqltext import normal_sql, sql_in_text
 from dbagenteval.traces.tagged import read_tagged
-from dbagenteval.traces.toolkinds import CHECK
+from dbagenteval.traces.toolkinds import CHECK, EXECUTE
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of, place_of
 from dbagenteval.traces.turns import Turn
-from dbagenteval.traces.usestages import from_uses
+from dbagenteval.traces.usestages import from_uses, generated_and_executed
 
 __all__ = ["read_stages"]
 
@@ -29,6 +30,7 @@ def read_stages(turn: Turn) -> TurnReading:
     placed: Placed = []
     for one in reading.tagged:
         placed += [(place_of(one), draft) for draft in read_tagged(one.node)]
+    placed += _ran_below_tagged(placed, reading)
     ran = [normal_sql(draft.sql) for _, draft in placed if draft.sql]
     rest = turn
     if reading.tagged_below:
@@ -45,6 +47,32 @@ def read_stages(turn: Turn) -> TurnReading:
     placed.sort(key=_by_place)
     reading.drafts = _without_known_sql([draft for _, draft in placed])
     return reading
+
+
+def _ran_below_tagged(tagged: Placed, reading: TurnReading) -> Placed:
+    """Make stages of the statements on or below tagged spans that no tagged execution tells of.
+
+    An agent that tags its stages tells what it knows of; what else ran must not escape the rules.
+    """
+    below = [
+        one
+        for one in reading.turn.facts
+        if id(one.node) in reading.tagged_below
+        and one.node.span.attributes.get(own.STAGE) not in ("generate", "execute")
+    ]
+    if not below:
+        return []
+    told = [draft.sql for _, draft in tagged if draft.kind == "execute" and draft.sql]
+    placed: Placed = []
+    for use in find_uses(Turn(below), reading.limit):
+        seen = use.source is not None or use.database
+        if use.kind != EXECUTE or not seen or not use.sql:
+            continue
+        if any(is_told_by(use.sql, known) for known in told):
+            continue
+        told.append(use.sql)
+        placed += [(use.place, draft) for draft in generated_and_executed(use, reading)]
+    return placed
 
 
 def _by_place(pair: tuple[tuple[int, int], StageDraft]) -> tuple[int, int]:

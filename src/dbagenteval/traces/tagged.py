@@ -11,6 +11,7 @@ from dbagenteval.traces.conventions.database import sql_of
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.recorded import recorded_rows
+from dbagenteval.traces.samestatement import is_told_by
 from dbagenteval.traces.trace import STAGE_KINDS
 from dbagenteval.traces.tree import Node
 
@@ -41,9 +42,11 @@ def read_tagged(node: Node) -> list[StageDraft]:
     if kind == "execute":
         return _executed(node, draft)
     if kind == "generate":
-        draft.output = _sql_at_or_below(node)
+        draft.output = sql_of(attributes)
     if draft.output is None:
         draft.output = _output(attributes.get(own.OUTPUT), kind)
+    if kind == "generate" and draft.output is None:
+        draft.output = _sql_at_or_below(node)
     if draft.output is None and draft.error is None:
         draft.note("output", "not captured", f"the span has no {own.OUTPUT}")
     return [draft]
@@ -54,7 +57,9 @@ def _executed(node: Node, draft: StageDraft) -> list[StageDraft]:
     draft.output = _output(attributes.get(own.OUTPUT), "execute")
     draft.sql = _sql_at_or_below(node)
     for below in node.walk():
-        if below is not node and sql_of(below.span.attributes):
+        # Another statement below is an execution of its own: see `stages._below_tagged`.
+        sql = sql_of(below.span.attributes)
+        if below is not node and sql and is_told_by(sql, draft.sql or ""):
             draft.nodes.append(below)
             draft.error = draft.error or span_error(below.span)
     _read_rows(attributes, draft)
@@ -83,7 +88,7 @@ def _read_rows(attributes: Any, draft: StageDraft) -> None:
 
 
 def _sql_at_or_below(node: Node) -> str | None:
-    """Give the statement of the span, else the one statement of the spans below it."""
+    """Give the statement of the span, else the first one of the spans below it."""
     own_sql = sql_of(node.span.attributes)
     if own_sql:
         return own_sql

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbagenteval.traces.facts import Facts
+from dbagenteval.traces.samestatement import is_wrapped
 from dbagenteval.traces.sqltext import normal_sql
 
 __all__ = ["Use", "covers", "outer_use", "overlaps", "place_in_turn", "same_sql"]
@@ -55,8 +56,7 @@ def outer_use(one: Facts, by_node: dict[int, Use]) -> Use | None:
 
 def covers(database_sql: str, sql: str) -> bool:
     """True if a database span ran the statement, perhaps with a LIMIT or a comment around it."""
-    ran, wanted = normal_sql(database_sql), normal_sql(sql)
-    return ran == wanted or (len(wanted) > 15 and wanted in ran)
+    return is_wrapped(database_sql, sql)
 
 
 def same_sql(one: str | None, other: str | None) -> bool:

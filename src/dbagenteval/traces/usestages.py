@@ -15,7 +15,7 @@ from dbagenteval.traces.toolresult import unwrap
 from dbagenteval.traces.turnreading import Placed, TurnReading, draft_of
 from dbagenteval.traces.uses import Use
 
-__all__ = ["executed_of", "from_uses", "is_known", "put_rows"]
+__all__ = ["executed_of", "from_uses", "generated_and_executed", "is_known", "put_rows"]
 
 # The agent that a handoff's name gives: `transfer_to_X`, `handoff to X`, `A → X.handoff`.
 _HANDED_TO = re.compile(r"(?:→|transfer_to_|hand_?off[ _]to[ _])\s*([^→]+)$", re.IGNORECASE)
@@ -27,7 +27,7 @@ def from_uses(reading: TurnReading, ran: list[str]) -> Placed:
     placed: Placed = []
     for use in reading.uses:
         if use.kind == EXECUTE:
-            drafts = [_generated(use, reading), executed_of(use, reading)]
+            drafts = generated_and_executed(use, reading)
             if use.sql is not None and normal_sql(use.sql) in ran:
                 ran.remove(normal_sql(use.sql))
                 drafts = drafts[:1] if use.writer is not None else []
@@ -41,6 +41,11 @@ def from_uses(reading: TurnReading, ran: list[str]) -> Placed:
             if draft is not None:
                 placed.append((use.place, draft))
     return placed
+
+
+def generated_and_executed(use: Use, reading: TurnReading) -> list[StageDraft]:
+    """Make the two stages of a statement that ran: its text, and what it gave."""
+    return [_generated(use, reading), executed_of(use, reading)]
 
 
 def _generated(use: Use, reading: TurnReading) -> StageDraft:

@@ -44,7 +44,7 @@ def judge_of(options: dict[str, Any]) -> Judge | None:
         return None
     return load_judge(
         options["judge"],
-        cache_dir=options["judge_cache"],
+        cache_dir=options["judge_cache"] and options["judge_cache"].absolute(),
         cache=not options["no_judge_cache"],
         price=options["judge_price"],
     )

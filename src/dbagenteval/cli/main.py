@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import io
 import os
@@ -15,6 +17,7 @@ from typing import ClassVar
 import click
 
 import dbagenteval
+from dbagenteval.cli.early_exit import guard_early_exit, leave, set_exit_code
 from dbagenteval.errors import DatasetError, UserError
 
 __all__ = ["EXIT_COULD_NOT_RUN", "EXIT_INTERRUPTED", "EXIT_NOT_PASSED", "EXIT_OK", "main"]
@@ -25,6 +28,7 @@ EXIT_COULD_NOT_RUN = 2
 EXIT_INTERRUPTED = 130
 
 _LEAVE_AFTER_S = 3.0
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EBADF, errno.EIO)
 
 
 class _CommandsOnDemand(click.Group):
@@ -81,14 +85,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is not None:
         return _run(list(argv), {})
+    _open_closed_streams()
+    guard_early_exit()
     code, state = EXIT_COULD_NOT_RUN, {"agent_hangs": False}
     try:
         code = _run(None, state)
+        sys.stdout.flush()
     except BrokenPipeError:  # whoever read the output has gone, as `| head` does
         _discard_output()
         code = EXIT_NOT_PASSED
+    except OSError as error:
+        code = EXIT_COULD_NOT_RUN
+        if error.errno in _NO_ROOM:
+            _discard_output()
+            click.echo(f"error: cannot write the output: {error.strerror}", err=True)
+        else:
+            traceback.print_exc()
     except Exception:  # noqa: BLE001 a bug must not look like a case that did not pass
         traceback.print_exc()
+    set_exit_code(code)
     if state["agent_hangs"]:
         _leave_soon(code)
     return code
@@ -119,9 +134,17 @@ def _run(argv: list[str] | None, state: dict[str, bool]) -> int:
     return result if isinstance(result, int) else EXIT_OK
 
 
+def _open_closed_streams() -> None:
+    """Give what was started without stdout or stderr (`>&-`) one that leads nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 for good
+
+
 def _discard_output() -> None:
     """Let the interpreter's last flush go nowhere instead of failing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave_soon(code: int) -> None:
@@ -130,13 +153,13 @@ def _leave_soon(code: int) -> None:
     Python waits at exit for threads of other libraries; until then they may still flush.
     """
 
-    def leave() -> None:
+    def leave_later() -> None:
         time.sleep(_LEAVE_AFTER_S)
-        os._exit(code)
+        leave(code)
 
     sys.stdout.flush()
     sys.stderr.flush()
-    threading.Thread(target=leave, daemon=True).start()
+    threading.Thread(target=leave_later, daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -67,11 +69,14 @@ def command(cases_file: str, **options: Any) -> int:
     if options["dialect"]:
         cases = [replace(case, dialect=case.dialect or options["dialect"]) for case in cases]
     _check_numbers(options)
+    # An agent may change the folder while it runs.
+    given = (options["json_path"], options["md_path"])
+    paths = [str(Path(path).absolute()) if path else None for path in given]
     with shielded_stdout() as out, opened_agent(cases, options) as agent:
         printer = ResultPrinter(cases, out, quiet=options["quiet"])
-        result = _run(cases, agent, options, printer)
+        result = _run(cases_file, cases, agent, options, printer)
         printer.finish(result)
-        _save(result, options)
+        _save(result, *paths)
     if any(card.meta.get("timed_out") for card in result.cards):
         click.get_current_context().obj["agent_hangs"] = True
     return 0 if result.passed else 1
@@ -88,7 +93,11 @@ def _check_numbers(options: dict[str, Any]) -> None:
 
 
 def _run(
-    cases: list[Case], agent: Agent, options: dict[str, Any], printer: ResultPrinter
+    cases_file: str,
+    cases: list[Case],
+    agent: Agent,
+    options: dict[str, Any],
+    printer: ResultPrinter,
 ) -> SuiteResult:
     from dbagenteval.cli.progress import progress_of
     from dbagenteval.cli.targets import load_executor, load_rules
@@ -99,7 +108,7 @@ def _run(
     execute = load_executor(options["execute"], options["database"])
     if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
         raise UserError(_NEEDS_EXECUTOR)
-    _check_paths(options["json_path"], options["md_path"])
+    _check_paths(_inputs(cases_file, options), options["json_path"], options["md_path"])
     total = sum(len(case.each_turn()) for case in cases)
     started = time.perf_counter()
     with progress_of(total, quiet=options["quiet"]) as on_card:
@@ -121,20 +130,34 @@ def _run(
     return result
 
 
-def _check_paths(*paths: str | None) -> None:
+def _inputs(cases_file: str, options: dict[str, Any]) -> set[str]:
+    """Give the real paths of the files that the run reads."""
+    found = {cases_file}
+    for option in ("agent", "execute", "rules", "judge"):
+        module = sys.modules.get((options[option] or "").partition(":")[0])
+        found.add(getattr(module, "__file__", None) or cases_file)
+    kind, _, place = (options["database"] or "").partition(":///")
+    if kind in ("sqlite", "duckdb"):
+        found.add(place.partition("?")[0] or cases_file)
+    return {os.path.realpath(path) for path in found}
+
+
+def _check_paths(inputs: set[str], *paths: str | None) -> None:
     from dbagenteval.report import check_writable
 
     given = [path for path in paths if path]
     for path in given:
         check_writable(path)
+        if os.path.realpath(path) in inputs:
+            raise UserError(f"cannot write {path}: the run reads that file")
     if len({Path(path).resolve() for path in given}) < len(given):
         raise UserError(f"cannot write {given[0]}: --json and --md name the same file")
 
 
-def _save(result: SuiteResult, options: dict[str, Any]) -> None:
+def _save(result: SuiteResult, json_path: str | None, md_path: str | None) -> None:
     from dbagenteval.report import write_json, write_markdown
 
-    if options["json_path"]:
-        write_json(options["json_path"], result)
-    if options["md_path"]:
-        write_markdown(options["md_path"], result)
+    if json_path:
+        write_json(json_path, result)
+    if md_path:
+        write_markdown(md_path, result)

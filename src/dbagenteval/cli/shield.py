@@ -67,7 +67,7 @@ def _lead(number: int, target: int) -> None:
 def _finish(out: IO[str], before: TextIO) -> None:
     try:
         out.flush()
-    except BrokenPipeError:
+    except OSError:
         if out is not before:  # else closing it would fail once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         raise

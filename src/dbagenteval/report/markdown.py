@@ -14,6 +14,11 @@ __all__ = ["diff_to_markdown", "to_markdown"]
 
 _Report = Mapping[str, Any]
 _MAX_EVIDENCE_CASES = 50
+# HTML, links and images, mentions, entities, and what starts a heading, list, quote or fence; with
+# the backslashes before it, which would undo the escape.
+_MARKS = r"<|\](?=[(\[:])|(?<![\w@])@(?=\w)|&(?=#?\w+;)|(?<!.)(?:[#>+*~`=-])(?=[#>+*~`=\s-]|\Z)"
+_ACTIVE = re.compile(rf"(?P<slashes>\\*)(?P<mark>{_MARKS})")
+_ACTIVE_IN_CELLS = re.compile(rf"(?P<slashes>\\*)(?P<mark>{_MARKS}|\|)")
 
 
 def to_markdown(report: _Report) -> str:
@@ -136,12 +141,27 @@ def diff_to_markdown(changes: Mapping[str, Sequence[_Report]]) -> str:
 
 
 def _line(text: object) -> str:
-    return printable(text, collapse=False)
+    return _shown(text, _ACTIVE)
+
+
+def _shown(text: object, active: re.Pattern[str]) -> str:
+    """Give text of agents and databases so that Markdown shows it and renders nothing of it."""
+    return active.sub(_inactive, printable(text, collapse=False))
+
+
+def _inactive(found: re.Match[str]) -> str:
+    slashes, mark = found["slashes"], found["mark"]
+    if mark == "<":
+        return f"{slashes * 2}&lt;"
+    if mark == "&":
+        return f"{slashes * 2}&amp;"
+    if mark == "@":  # GitHub mentions people and teams whatever is escaped, but for a comment
+        return f"{slashes * 2}@<!-- -->"
+    return f"{slashes * 2}\\{mark}"
 
 
 def _cell(value: object) -> str:
-    # Text of agents and databases is shown, never rendered.
-    return _line("" if value is None else value).replace("|", "\\|").replace("<", "&lt;")
+    return _shown("" if value is None else value, _ACTIVE_IN_CELLS)
 
 
 def _table(heading: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

@@ -64,7 +64,9 @@ def show(store_dir: str, trace_id: str) -> int:
     ids = {known for trace in found for known in trace.meta["trace_ids"]}
     matching = sorted(known for known in ids if known.startswith(wanted))
     if len(matching) > 1 and len({tuple(trace.meta["trace_ids"]) for trace in found}) > 1:
-        raise UserError(f"{trace_id!r} fits several traces: {', '.join(matching[:5])}, …")
+        raise UserError(
+            f"{printable(trace_id)!r} fits several traces: {', '.join(matching[:5])}, …"
+        )
     console = Console(highlight=False, soft_wrap=True)
     for trace in found:
         console.print(_tree(trace))
@@ -110,11 +112,14 @@ def _near(store: Store, trace_id: str) -> Iterator[Trace]:
 
 def _line(trace: Trace) -> str:
     meta = trace.meta
-    stages = " ".join(f"{stage.name}!" if stage.error else stage.name for stage in trace.stages)
+    stages = " ".join(
+        f"{printable(stage.name, 80)}{'!' if stage.error else ''}" for stage in trace.stages
+    )
     question = printable(trace.question, 80) or "(no question)"
     service = printable(meta.get("service") or "-", 24)
+    trace_id = printable(meta["trace_ids"][0])
     return (
-        f"{meta['trace_ids'][0]}  {_when(meta.get('start_ns'))}  {_took(trace):>10}  {service}  "
+        f"{trace_id}  {_when(meta.get('start_ns'))}  {_took(trace):>10}  {service}  "
         f"{stages or '(no stages)'}  {question}"
     )
 
@@ -122,7 +127,7 @@ def _line(trace: Trace) -> str:
 def _tree(trace: Trace) -> Tree:
     meta = trace.meta
     title = f"{' '.join(meta['trace_ids'])}  {_when(meta.get('start_ns'))}  {_took(trace)}"
-    tree = Tree(Text(title, style="bold"))
+    tree = Tree(Text(printable(title), style="bold"))
     facts = {
         "question": trace.question,
         "case": meta.get("case_id"),
@@ -149,7 +154,7 @@ def _tree(trace: Trace) -> Tree:
 def _stage(stage: Stage) -> Tree:
     took = "" if stage.latency_ms is None else f"  {stage.latency_ms:.1f} ms"
     label = stage.name if stage.name == stage.kind else f"{stage.name} ({stage.kind})"
-    branch = Tree(Text(f"{label}{took}", style="red" if stage.error else ""))
+    branch = Tree(Text(f"{printable(label, 200)}{took}", style="red" if stage.error else ""))
     if stage.error:
         branch.add(Text(f"error: {printable(stage.error, 500)}"))
     if stage.output is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dbagenteval.otlp import Attributes
+from dbagenteval.traces.content import plain
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.rows import ReadRows, read_rows
 
@@ -18,7 +21,14 @@ def recorded_rows(attributes: Attributes, sql: str = "") -> ReadRows | None:
     """
     if own.ROWS not in attributes:
         return None
-    read = read_rows(attributes[own.ROWS], sql)
+    recorded = attributes[own.ROWS]
+    if isinstance(recorded, str) and not recorded.strip():
+        # An attribute that was never filled is no empty result, which is `[]`.
+        return ReadRows(None, "not captured", f"{own.ROWS} is empty text; no rows are `[]`")
+    read = read_rows(recorded, sql)
+    if read.state == "empty" and not _is_empty_result(recorded):
+        why = f"{own.ROWS} says in another way than `[]` that there are none: {recorded!r:.80}"
+        return ReadRows(None, "unparseable", why)
     if attributes.get(own.ROWS_TRUNCATED) in _TRUE:
         why = f"not all rows were recorded: {own.ROWS_TRUNCATED} is set"
         return ReadRows(read.rows, "cut", why, read.positional)
@@ -26,3 +36,11 @@ def recorded_rows(attributes: Attributes, sql: str = "") -> ReadRows | None:
         why = f"cells were hidden while recording: {own.ROWS_REDACTED} is set"
         return ReadRows(read.rows, "masked", why, read.positional)
     return read
+
+
+def _is_empty_result(recorded: Any) -> bool:
+    """True for `[]` and `{"columns": …, "rows": []}`: who writes our attribute can say it so."""
+    value = plain(recorded)
+    if isinstance(value, dict):
+        value = value.get("rows")
+    return isinstance(value, (list, tuple)) and not value

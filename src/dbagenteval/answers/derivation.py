@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from dbagenteval.answers.columns import exact
 from dbagenteval.answers.digits import normal_text
+from dbagenteval.answers.directions import statistic_near
 from dbagenteval.answers.fate import Fate
 from dbagenteval.answers.figure import EXACT, Figure, Reading
 from dbagenteval.answers.formulas import (
@@ -20,6 +21,8 @@ from dbagenteval.answers.formulas import (
 )
 from dbagenteval.answers.hints import hints_in
 from dbagenteval.answers.labels import Labels
+from dbagenteval.answers.measures import Measures
+from dbagenteval.answers.opposed import Claims
 from dbagenteval.answers.options import OPERATIONS
 from dbagenteval.answers.places import Place, Places
 from dbagenteval.answers.sentences import Sentence, Sentences
@@ -28,6 +31,7 @@ from dbagenteval.traces import Rows
 __all__ = ["Derivations", "with_derived"]
 
 _HINT_OF = {"change": "difference"}
+_STATISTICS = ("sum", "average", "median")
 _FEW_NUMBERS = 4
 _MOST_OPERANDS = 8
 _MOST_FIGURES = 100
@@ -61,9 +65,12 @@ class Derivations:
         self._results = results
         self._labels = [Labels(rows) for rows in results]
         self._places = Places(results)
+        self._claims: tuple[int, list[Claims]] = (-1, [])
+        measures = [Measures(rows) for rows in results]
+        self._tables = list(zip(self._labels, measures, strict=True))
 
-    def explain(self, figure: Figure, fates: Sequence[Fate]) -> str:
-        """Give the computation that a figure rests on, such as `5 / 47`; empty if none is found.
+    def explain(self, figure: Figure, fates: Sequence[Fate]) -> Candidate | None:
+        """Give the computation that a figure rests on, such as `5 / 47`; None if none is found.
 
         Args:
             figure: A figure that no cell grounds.
@@ -71,7 +78,7 @@ class Derivations:
         """
         sentence = self._sentences.at(figure.start)
         if sentence is None:
-            return ""
+            return None
         start = max(sentence.start, figure.start - _REACH)
         near = self._text[start : min(sentence.end, figure.end + _REACH)]
         hints = hints_in(near)
@@ -85,12 +92,38 @@ class Derivations:
             for one in self._candidates(operands, fates, near)
             if one.operation in self._operations
         ]
+        candidates = self._unopposed(candidates, sentence, figure)
         for numbers in figure.readings:
             if len(numbers) == 1:
                 found = _best_hit(numbers[0], candidates, hints)
                 if found is not None:
-                    return found.formula
-        return ""
+                    return found
+        return None
+
+    def _unopposed(
+        self, candidates: list[Candidate], sentence: Sentence, figure: Figure
+    ) -> list[Candidate]:
+        """Leave out what names, direction or statistic word of the sentence contradict."""
+        at = figure.start - sentence.start
+        after = sentence.text[at + figure.end - figure.start :][:_REACH]
+        statistic = statistic_near(sentence.text[max(0, at - _REACH) : at], after)
+        claims = self._claims_in(sentence)
+        return [
+            one
+            for one in candidates
+            if not (statistic and one.operation in _STATISTICS and one.operation != statistic)
+            and all(claim.allows(one) for claim in claims)
+        ]
+
+    def _claims_in(self, sentence: Sentence) -> list[Claims]:
+        """Give what each result knows of a sentence; the figures of one sentence come together."""
+        if self._claims[0] != sentence.start:
+            found = [
+                Claims(labels, sentence, measures, result)
+                for result, (labels, measures) in enumerate(self._tables)
+            ]
+            self._claims = (sentence.start, found)
+        return self._claims[1]
 
     def _candidates(
         self, operands: list[Operand], fates: Sequence[Fate], near: str
@@ -127,7 +160,7 @@ class Derivations:
             for column in self._columns:
                 for row, value in column.by_row.items():
                     place = Place(column.result, row, column.name)
-                    inside.setdefault(value, Operand(value, (place,)))
+                    inside.setdefault(value, Operand(value, (place,), is_spare=True))
         return list(inside.values())[:_MOST_OPERANDS]
 
     def _named(self, near: str) -> Iterator[Operand]:
@@ -169,10 +202,18 @@ def with_derived(
             if fate.state == "derived":
                 continue
             near = found[max(0, index - _MOST_NEAR) : index + _MOST_NEAR]
-            formula = derivations.explain(fate.figure, near)
-            if formula:
-                note = f"{fate.figure.shown} = {formula}"
-                found[index] = replace(fate, state="derived", basis=formula, missing=(), note=note)
+            made = derivations.explain(fate.figure, near)
+            if made:
+                note = f"{fate.figure.shown} = {made.formula}"
+                is_part = made.operation == "share" and len(made.subjects) == 1
+                found[index] = replace(
+                    fate,
+                    state="derived",
+                    basis=made.formula,
+                    missing=(),
+                    note=note,
+                    rows=made.subjects[0] if is_part else frozenset(),
+                )
     return found
 
 
@@ -195,6 +236,8 @@ def _best_hit(
         one
         for one in rivals
         if low <= abs(EXACT.multiply(one.value, factor) if one.is_share else one.value) <= high
+        # A small whole number is about the ratio of some cells too often.
+        and (one.operation != "ratio" or "ratio" in hints or one.value == abs(reading.value))
     ]
     if not hits:
         return None

@@ -25,6 +25,7 @@ class Fate:
         share_missing: Which part of the figure's numbers is not grounded, from 0 to 1.
         cells: The sizes of the cells that ground it.
         result: Which result they are from; 0 is the last one.
+        rows: Of a share that was computed, result and row of the cells that it is the share of.
     """
 
     figure: Figure
@@ -35,6 +36,7 @@ class Fate:
     share_missing: float = 1.0
     cells: tuple[Any, ...] = ()
     result: int = 0
+    rows: frozenset[tuple[int, int]] = frozenset()
 
     def to_dict(self) -> dict[str, Any]:
         """Give the JSON form that reports show."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
@@ -35,6 +35,8 @@ class Candidate:
         formula: How it comes about, for a person.
         is_share: True if it is printed as a percentage or a ratio.
         is_plain: True if its operands say enough, so that no word need speak of it.
+        subjects: For each operand the cells' results and rows, as far as they are known.
+        course: Of a change or difference, the number before and that after; None if unknown.
     """
 
     value: Decimal
@@ -42,14 +44,28 @@ class Candidate:
     formula: str
     is_share: bool = False
     is_plain: bool = False
+    subjects: tuple[frozenset[tuple[int, int]], ...] = ()
+    course: tuple[Decimal, Decimal] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A number that the answer states or names, and the cells that hold it."""
+    """A number that the answer states or names, and the cells that hold it.
+
+    Args:
+        value: The number.
+        places: The cells.
+        is_spare: True if it is taken only because there are so few numbers.
+    """
 
     value: Decimal
     places: tuple[Place, ...] = ()
+    is_spare: bool = False
+
+    @property
+    def rows(self) -> frozenset[tuple[int, int]]:
+        """The result and row of each cell that holds it."""
+        return frozenset((place.result, place.row) for place in self.places)
 
     def goes_with(self, other: Operand) -> bool:
         """Tell whether a computation of both makes sense: one column, one row, or two queries."""
@@ -121,14 +137,16 @@ def from_pairs(operands: Sequence[Operand]) -> Iterator[Candidate]:
     """Compute sums, differences, shares, ratios, averages and changes of two operands."""
     for one, two in combinations(operands, 2):
         if one.goes_with(two):
-            yield from from_pair(one.value, two.value, OPERATIONS)
+            subjects = (one.rows, two.rows)
+            for candidate in from_pair(one.value, two.value, OPERATIONS):
+                yield replace(candidate, subjects=subjects)
 
 
 def from_pair(one: Decimal, two: Decimal, operations: Sequence[str]) -> list[Candidate]:
     """Compute two numbers with each other."""
     large, small = max(one, two), min(one, two)
     gap = EXACT.subtract(large, small)
-    found = [Candidate(gap, "difference", f"{_show(large)} - {_show(small)}")]
+    found = [Candidate(gap, "difference", f"{_show(large)} - {_show(small)}", course=(one, two))]
     found += [_sum([one, two]), _average([one, two])]
     for top, bottom in ((one, two), (two, one)):
         if not bottom:
@@ -144,6 +162,7 @@ def from_pair(one: Decimal, two: Decimal, operations: Sequence[str]) -> list[Can
                 "change",
                 f"({_show(top)} - {_show(bottom)}) / {_show(bottom)}",
                 is_share=True,
+                course=(bottom, top),
             ),
         ]
     return [one for one in found if one.operation in operations]
@@ -162,14 +181,19 @@ def from_stated(operands: Sequence[Operand]) -> list[Candidate]:
 def from_column(column: Column, operands: Sequence[Operand]) -> list[Candidate]:
     """Compute a column's aggregates, and the shares that operands have in its sum."""
     found = list(column.aggregates)
-    parts = [operand.value for operand in operands if operand.value in column.distinct]
+    parts = [operand for operand in operands if operand.value in column.distinct]
     if not found or not column.total:
         return found
+    wholes: list[tuple[Decimal, tuple[frozenset[tuple[int, int]], ...]]]
+    wholes = [(part.value, (part.rows,)) for part in parts]
+    parts = [part for part in parts if not part.is_spare]
     if 1 < len(parts) < len(column.distinct):
-        parts.append(sum(parts, Decimal()))
-    for part in parts:
-        formula = f"{_show(part)} / {_show(column.total)} (all of {column.name})"
-        found.append(Candidate(EXACT.divide(part, column.total), "share", formula, is_share=True))
+        together = sum((part.value for part in parts), Decimal())
+        wholes.append((together, tuple(part.rows for part in parts)))
+    for value, subjects in wholes:
+        formula = f"{_show(value)} / {_show(column.total)} (all of {column.name})"
+        share = EXACT.divide(value, column.total)
+        found.append(Candidate(share, "share", formula, is_share=True, subjects=subjects))
     return found
 
 

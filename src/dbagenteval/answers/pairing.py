@@ -93,6 +93,10 @@ class _Pairing:
                 is_gap = _GAP.match(text, fate.figure.end)
                 if rows and not is_name and not is_gap:
                     self._numbers.append(_Number(fate.figure, rows))
+            elif fate.rows and not is_name:
+                rows = frozenset(row for of, row in fate.rows if of == result)
+                if rows:
+                    self._numbers.append(_Number(fate.figure, rows))
 
     def conflicts(self) -> list[str]:
         """Go through the sentences; a name in a heading goes for the items below it."""

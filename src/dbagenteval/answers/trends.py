@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from dbagenteval.answers.columns import as_number
 from dbagenteval.answers.digits import normal_text
+from dbagenteval.answers.directions import Relation, direction_word, relation_in
 from dbagenteval.answers.figure import Figure
 from dbagenteval.answers.finding import Finding
 from dbagenteval.answers.labels import Labels, Mention
@@ -19,34 +20,8 @@ from dbagenteval.traces import Rows
 
 __all__ = ["absence_finding", "comparison_findings", "trend_findings"]
 
-_RISE = re.compile(
-    r"(?<!\w)(?:rose|risen|rises|increased?|increases|grew|grown|grows|climbed|went up|gained"
-    r"|gestiegen|stieg\w*|zugenommen"
-    r"|wuchs\w*|augment\w+|progress\w+|hausse|aument\w+|subi[óo]|creci[óo]|cresce\w*"
-    r"|cresciut\w+|salit[oaie]|gestegen|steeg"
-    r"|wzrosł\w*|выросл?\w*|увеличил\w*)(?!\w)|増加|上昇|増え|增长|增加|上升",
-    re.IGNORECASE,
-)
-_FALL = re.compile(
-    r"(?<!\w)(?:fell|fallen|falls|decreased?|decreases|dropped|declined?|declines|went down"
-    r"|shrank|shrunk|gesunken|sank"
-    r"|sanken|gefallen|fiel\w*|abgenommen|baiss\w+|diminu\w+|recul\w+|baj[óo]|cay[óo]"
-    r"|disminuy\w+|diminuit\w+|calat[oaie]"
-    r"|caiu|gedaald|daalde|spadł\w*|снизил\w*|упал\w*|уменьшил\w*)(?!\w)|減少|低下|下降|減り|减少",
-    re.IGNORECASE,
-)
-_NOT = re.compile(
-    r"(?<!\w)(?:not|n['\u2019]t|never|nicht|pas|no|non|não|niet|не)(?!\w)", re.IGNORECASE
-)
 _FROM = re.compile(r"(?<!\w)(?:from|von|de|da|van|с|z)\s*[$€£]?$", re.IGNORECASE)
 _TO = re.compile(r"^[^.!?\n]{0,40}?(?<!\w)(?:to|auf|à|a|para|naar|do|до)\s*[$€£]?$", re.IGNORECASE)
-_MORE = re.compile(
-    r"(?<!\w)(?:more|higher|larger|greater|bigger|mehr|höher|größer)(?!\w)", re.IGNORECASE
-)
-_LESS = re.compile(
-    r"(?<!\w)(?:less|fewer|lower|smaller|weniger|niedriger|kleiner)(?!\w)", re.IGNORECASE
-)
-_THAN = re.compile(r"(?<!\w)(?:than|als)(?!\w)", re.IGNORECASE)
 _ABSENCE = re.compile(
     r"^\W*(?:there (?:are|were|is|was) no(?!\w)|(?:i |we )?(?:could not|couldn['\u2019]t"
     r"|did not|didn['\u2019]t) find|no [\w ]{1,60}"
@@ -68,18 +43,18 @@ def trend_findings(text: str, figures: Sequence[Figure], results: Sequence[Rows]
     """
     text = normal_text(text)
     course = [Measures(rows) for rows in results]
+    mentions = [Labels(rows).mentions(text) for rows in results]
     found = []
     for sentence in sentences_of(text):
-        rises, falls = _RISE.search(sentence.text), _FALL.search(sentence.text)
-        if bool(rises) == bool(falls) or _NOT.search(sentence.text):
+        sign, word = direction_word(sentence.text)
+        if not sign or any(relation_in(*one) for one in _named(sentence, mentions)):
             continue
-        word = (rises or falls or ["", ""])[0]
         ends = _ends(text, sentence, figures) or _series(course)
         if ends is None:
             found.append(Finding("unclear", f"{word!r}: the rows show no course of time"))
             continue
         first, last = ends
-        holds = last > first if rises else last < first
+        holds = (last - first) * sign > 0
         detail = f"{word!r}: from {first} to {last}"
         found.append(Finding("holds" if holds else "fails", detail))
     return found
@@ -103,41 +78,34 @@ def _series(course: Sequence[Measures]) -> tuple[Decimal, Decimal] | None:
 
 
 def comparison_findings(text: str, results: Sequence[Rows]) -> list[Finding]:
-    """Compare `A has more … than B` with the rows of A and B."""
+    """Compare `A has more … than B` and `rose from A to B` with the rows of A and B."""
     text = normal_text(text)
     found: list[Finding] = []
     for rows in results:
-        labels, measures = Labels(rows), Measures(rows)
-        mentions = labels.mentions(text)
+        mentions, measures = Labels(rows).mentions(text), Measures(rows)
         for sentence in sentences_of(text):
-            named = stretch(mentions, sentence)
-            more, less = _MORE.search(sentence.text), _LESS.search(sentence.text)
-            than = _THAN.search(sentence.text)
-            if len(named) != 2 or bool(more) == bool(less) or not than:
-                continue
-            at = sentence.start + than.start()
-            if named[0].start < at < named[1].start and not _NOT.search(sentence.text):
-                word = (more or less or ["", ""])[0]
-                found += _compared(named[0], named[1], word, measures, is_more=more is not None)
+            for one in _named(sentence, [mentions]):
+                relation = relation_in(*one)
+                if relation:
+                    found += _compared(relation, measures)
     return found
 
 
-def _compared(
-    one: Mention, two: Mention, word: str, measures: Measures, *, is_more: bool
-) -> list[Finding]:
-    columns = measures.columns
-    pairs = [
-        (name, max(values[row] for row in one.rows), max(values[row] for row in two.rows))
-        for name, values in columns.items()
-        if all(row in values for row in (*one.rows, *two.rows))
-    ]
-    if not pairs:
+def _named(
+    sentence: Sentence, mentions: Sequence[Sequence[Mention]]
+) -> list[tuple[str, int, Sequence[Mention]]]:
+    return [(sentence.text, sentence.start, stretch(one, sentence)) for one in mentions]
+
+
+def _compared(relation: Relation, measures: Measures) -> list[Finding]:
+    holds = relation.holds(measures)
+    if holds is None:
         return []
-    said = f"{one.label!r} {word} than {two.label!r}"
-    if any(first > second if is_more else first < second for _, first, second in pairs):
+    said = f"{relation.one.label!r} {relation.word} {relation.other.label!r}"
+    if holds:
         return [Finding("holds", said)]
-    name, first, second = pairs[0]
-    return [Finding("fails", f"{said}: {name} is {first} and {second}")]
+    name, one, other = relation.pairs(measures)[0]
+    return [Finding("fails", f"{said}: {name} is {one} and {other}")]
 
 
 def absence_finding(text: str, results: Sequence[Rows], *, has_figures: bool) -> list[Finding]:

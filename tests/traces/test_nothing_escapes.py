@@ -6,7 +6,7 @@ import pytest
 
 from dbagenteval.traces.samestatement import is_told_by, is_wrapped
 from tests.traces.spans import span
-from tests.traces.test_tagged import QUESTION, SQL, only, stage
+from tests.traces.test_tagged import QUESTION, SQL, auto_tool, only, stage
 
 DELETE = "DELETE FROM orders"
 ROOT = span(1, QUESTION, for_ms=90)
@@ -105,3 +105,11 @@ def test_a_comment_tells_of_no_execution():
     """A statement that only a comment of another holds is not known."""
     assert not is_told_by(DELETE, f"{SQL} /* {DELETE} */")
     assert is_told_by(DELETE, f"{SQL}; {DELETE};")
+
+
+def test_a_statement_that_ran_before_a_tool_is_an_attempt_of_its_own():
+    """A tool that began later with the same SQL doesn't swallow what ran before it."""
+    failed = database(2, 1, SQL, status_code=2, status_message="locked")
+    trace = only([ROOT, failed, auto_tool(5, 1), database(6, 5, SQL)])
+    assert statements(trace) == pair(SQL) * 2
+    assert [s.error for s in trace.stages if s.kind == "execute"] == ["locked", None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dbagenteval.traces.content import MISSING, is_masked, loads, plain
+from dbagenteval.traces.content import MISSING, is_masked, is_partly_masked, loads, plain
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.convention import AGENT, CHAIN, LLM, MESSAGE, SERVER, TOOL
 from dbagenteval.traces.draft import StageDraft
@@ -42,18 +42,24 @@ def read_question(reading: TurnReading) -> Question:
         if raw is not None and not _is_hidden(raw, reading, hidden):
             text = str(raw) if own.QUESTION in one.node.span.attributes else question_text(raw)
             if text:
-                return Question(text, one)
+                return _asked(text, one)
     for one in reading.turn.facts:
         variables = plain(one.node.span.attributes.get("llm.prompt_template.variables"))
         if isinstance(variables, dict) and (text := question_text(variables)):
-            return Question(text, one)
+            return _asked(text, one)
     for one in reading.turn.facts:
         said = last_user_text(one.inputs) if one.role == LLM else ""
         text = clean_question(said)
         if text and not _is_hidden(said, reading, hidden):
-            return Question(text, one)
+            return _asked(text, one)
     state, why = hidden[0] if hidden else ("not captured", reading.missing("question"))
     return Question("", None, state, why)
+
+
+def _asked(text: str, one: Facts) -> Question:
+    if is_partly_masked(text):
+        return Question(text, one, "masked", masked_content(text))
+    return Question(text, one)
 
 
 def _is_hidden(raw: Any, reading: TurnReading, hidden: list[tuple[str, str]]) -> bool:
@@ -126,6 +132,8 @@ def read_answer(reading: TurnReading) -> StageDraft | None:
     if draft is not None and head is not None and head.status_code == _ERROR:
         # What a model said last is no answer of an agent that ended with an error.
         draft.error = draft.error or span_error(head)
+    if draft is not None and is_partly_masked(draft.output):
+        draft.note("output", "masked", masked_content(draft.output))
     return draft
 
 

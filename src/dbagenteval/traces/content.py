@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 import orjson
 
-__all__ = ["MISSING", "is_masked", "loads", "plain", "text_of"]
+__all__ = ["MISSING", "is_masked", "is_partly_masked", "loads", "plain", "text_of"]
 
 MISSING: Final = object()
 """What `loads` gives for a text that is not JSON; None is a JSON value."""
@@ -25,6 +26,7 @@ _MASKS = frozenset(
         "<MASKED>",
     }
 )
+_NAMED_MASK = re.compile(r"\[REDACTED:[^\]\s]{1,80}\]")
 
 
 def loads(text: str) -> Any:
@@ -61,7 +63,15 @@ def plain(value: Any) -> Any:
 
 def is_masked(value: Any) -> bool:
     """True if a redaction took the value's place."""
-    return isinstance(value, str) and value.strip().upper() in _MASKS
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    return text.upper() in _MASKS or _NAMED_MASK.fullmatch(text) is not None
+
+
+def is_partly_masked(value: Any) -> bool:
+    """True if our own redaction took the place of a part of a text (`[REDACTED:email]`)."""
+    return isinstance(value, str) and _NAMED_MASK.search(value) is not None
 
 
 def text_of(value: Any) -> str:

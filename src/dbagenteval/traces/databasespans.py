@@ -87,8 +87,13 @@ class _Attaching:
         exact = [use for use in self.waiting.get(normal_sql(one.sql or ""), ()) if not use.database]
         found = exact or self._within(one) or self._without_sql(one)
         inside = [use for use in found if use.source is not None and overlaps(use.source, one)]
-        found = inside or found
-        return found[0] if found else None
+        # A tool that began after the statement did not run it: that is an attempt of its own.
+        begun = [
+            use
+            for use in found
+            if use.source is None or use.source.node.span.start_ns <= one.node.span.start_ns
+        ]
+        return next(iter(inside or begun), None)
 
     def _within(self, one: Facts) -> list[Use]:
         """Find calls whose statement the database ran with more around it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from dbagenteval.traces.content import is_partly_masked
 from dbagenteval.traces.conventions.convention import AGENT, DB, LLM, MESSAGE, TOOL
 from dbagenteval.traces.facts import Facts
 
@@ -90,6 +91,8 @@ def masked_content(value: Any) -> str:
             "masked by OpenInference: unset OPENINFERENCE_HIDE_INPUTS, OPENINFERENCE_HIDE_OUTPUTS "
             "and the like"
         )
+    if is_partly_masked(value):
+        return f"a redaction rule took the place of a part: {str(value)[:80]}"
     return f"masked ({str(value)[:40]}) by a redaction between the agent and here"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from dbagenteval.traces.content import MISSING, is_masked, loads
+from dbagenteval.traces.content import MISSING, is_masked, is_partly_masked, loads
 from dbagenteval.traces.pyliteral import read_literal
 from dbagenteval.traces.rowtext import Table, names_in_statement, read_table
 from dbagenteval.traces.trace import Rows
@@ -71,8 +71,20 @@ def read_rows(value: Any, sql: str = "") -> ReadRows:
     if value is None:
         return ReadRows(None, "not captured", "the tool's result is not in the spans")
     if isinstance(value, (str, bytes)):
-        return _from_text(value if isinstance(value, str) else value.decode(errors="replace"), sql)
-    return _from_value(value, sql)
+        text = value if isinstance(value, str) else value.decode(errors="replace")
+        return _unless_masked(_from_text(text, sql))
+    return _unless_masked(_from_value(value, sql))
+
+
+def _unless_masked(read: ReadRows) -> ReadRows:
+    """Take rows for masked where a redaction took the place of a cell or a part of one."""
+    if read.state == "present":
+        for row in read.rows or ():
+            hidden = next((cell for cell in row.values() if is_partly_masked(cell)), None)
+            if hidden is not None:
+                why = f"a redaction rule hid cells: {hidden:.80}"
+                return ReadRows(read.rows, "masked", why, read.positional)
+    return read
 
 
 def _from_text(text: str, sql: str) -> ReadRows:

@@ -6,10 +6,12 @@ from typing import Any
 
 import orjson
 
+from dbagenteval.traces.content import is_masked, is_partly_masked
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.database import sql_of
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.failures import span_error
+from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.recorded import recorded_rows
 from dbagenteval.traces.samestatement import is_told_by
 from dbagenteval.traces.trace import STAGE_KINDS
@@ -49,6 +51,8 @@ def read_tagged(node: Node) -> list[StageDraft]:
         draft.output = _sql_at_or_below(node)
     if draft.output is None and draft.error is None:
         draft.note("output", "not captured", f"the span has no {own.OUTPUT}")
+    elif kind == "answer" and (is_masked(draft.output) or is_partly_masked(draft.output)):
+        draft.note("output", "masked", masked_content(draft.output))
     return [draft]
 
 

@@ -133,7 +133,7 @@ def _not_observed(
     drafts: list[StageDraft], stages: list[Stage], question: Question
 ) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = []
-    if not question.text:
+    if question.state != "present":
         listed.append(
             {"what": "question", "stage": None, "state": question.state, "why": question.why}
         )

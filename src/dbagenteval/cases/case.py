@@ -31,6 +31,8 @@ _CHOICES = {
     "empty": ("pass", "fail"),
     "ties": ("reject", "accept"),
     "sql": ("any", "none", "required"),
+    "text_numbers": ("typed", "equal"),
+    "trim_char_padding": (True, False),
 }
 _OF_A_TURN = ("expect", "reference_sql")
 
@@ -56,6 +58,8 @@ class Case:
         extra_columns: `allow` or `fail`.
         empty: `pass` or `fail`: what two empty results mean.
         ties: `reject` or `accept`: whether a LIMIT cut through ties accepts every right set.
+        text_numbers: `typed`, or `equal` where `1.10` and `1.1` are the same in text columns too.
+        trim_char_padding: Blanks around text do not count, as for columns of type CHAR.
         sql: `any`, `none` (small talk, a refusal) or `required`: what a right answer takes.
 
     Raises:
@@ -78,6 +82,8 @@ class Case:
     empty: str = field(default="pass", kw_only=True)
     ties: str = field(default="reject", kw_only=True)
     sql: str = field(default="any", kw_only=True)
+    text_numbers: str = field(default="typed", kw_only=True)
+    trim_char_padding: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_question_and_expect(self.question, self.expect)
@@ -126,10 +132,9 @@ class Case:
             )
         for name, choices in _CHOICES.items():
             given = getattr(self, name)
-            if given not in choices:
-                raise ValueError(
-                    f"'{name}' must be one of {', '.join(choices)}, got {quoted(given)}"
-                )
+            if given not in choices or type(given) is not type(choices[0]):
+                words = ", ".join(str(choice).lower() for choice in choices)
+                raise ValueError(f"'{name}' must be one of {words}, got {quoted(given)}")
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Case:

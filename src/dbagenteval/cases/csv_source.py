@@ -22,11 +22,11 @@ def read_csv(text: str, path: str) -> Source:
 
     Columns are the fields of a case; `expect.NAME` is the expected value of stage NAME, and
     `expect.rows` holds rows as JSON. Every cell is text and stays as written (`007`, `NA`); only
-    `ordered`, `precision`, `timeout`, `turns`, `tolerance` and `expect.rows` are read further.
-    An empty cell means that the field is not given; a record whose cells for what is right are
-    all empty gives a warning, one with fewer cells than the header is a problem. `tags` are
-    separated by commas, several reference queries are a JSON list. The separator is a comma, or
-    a semicolon where the header has only those.
+    `ordered`, `trim_char_padding`, `precision`, `timeout`, `turns`, `tolerance` and `expect.rows`
+    are read further. An empty cell means that the field is not given; a record whose cells for
+    what is right are all empty gives a warning, one with fewer cells than the header is a
+    problem. `tags` are separated by commas, several reference queries are a JSON list. The
+    separator is a comma, or a semicolon where the header has only those.
 
     Args:
         text: The file without its byte order mark.
@@ -117,7 +117,7 @@ def _value(name: str, cell: str) -> Any:
     text = cell.strip()
     if name == "tags":
         return [tag.strip() for tag in text.replace(";", ",").split(",") if tag.strip()]
-    if name == "ordered":
+    if name in ("ordered", "trim_char_padding"):
         return _BOOLEANS.get(text.lower(), text)
     if name in ("precision", "timeout"):
         return _number(text)

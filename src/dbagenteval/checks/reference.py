@@ -153,7 +153,9 @@ def _compare_rows(
     rows = stage.rows or []
     first = None
     for number, reference in enumerate(references, start=1):
-        options = row_options(case, ordered_reference=has_outer_order_by(reference.sql))
+        options = row_options(
+            case, ordered_reference=has_outer_order_by(reference.sql), stage=stage
+        )
         found = compare_rows(reference.rows, rows, options, unlimited=reference.unlimited)
         if found.equal:
             which = f", matched reference {number} of {len(references)}"

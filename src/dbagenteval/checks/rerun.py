@@ -50,7 +50,7 @@ class RowsFromSql(Check):
         except Exception as error:  # noqa: BLE001 a database may raise anything
             detail = f"the agent's SQL does not run: {described(error)}"
             return self.result(name, FAIL, one_line(detail))
-        found = compare_rows(rows, result.rows, row_options(case))
+        found = compare_rows(rows, result.rows, row_options(case, stage=result))
         if found.equal:
             return self.result(name, PASS, f"{len(rows)} row(s)")
         detail = f"the trace has {shown_rows(result.rows)}; its SQL returns {shown_rows(rows)}"

@@ -6,17 +6,20 @@ from dbagenteval.cases import Case
 from dbagenteval.checks.evidence import NOT_OBSERVED, last_result, shown_rows, why_hidden
 from dbagenteval.compare import RowComparison, RowOptions, compare_rows
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
-from dbagenteval.traces import Trace
+from dbagenteval.traces import Stage, Trace
 
 __all__ = ["check_rows", "difference", "row_options", "with_notes"]
 
 
-def row_options(case: Case, *, ordered_reference: bool = False) -> RowOptions:
+def row_options(
+    case: Case, *, ordered_reference: bool = False, stage: Stage | None = None
+) -> RowOptions:
     """Give the comparison options that a case asks for.
 
     Args:
         case: The case.
         ordered_reference: The reference query has an outermost ORDER BY.
+        stage: Holds the agent's rows; its `meta["positional"]` says that they have no names.
     """
     ordered = ordered_reference if case.ordered == "auto" else bool(case.ordered)
     return RowOptions(
@@ -28,6 +31,9 @@ def row_options(case: Case, *, ordered_reference: bool = False) -> RowOptions:
         empty=case.empty,
         ties=case.ties,
         reference_is_ordered=ordered_reference,
+        text_numbers=case.text_numbers,
+        trim_char_padding=case.trim_char_padding,
+        positional=stage is not None and bool(stage.meta.get("positional")),
     )
 
 
@@ -50,7 +56,7 @@ def check_rows(trace: Trace, case: Case) -> CheckResult:
         if stage.error is not None:
             return CheckResult("rows_match", name, SKIP, "stage raised, no rows to compare")
         return CheckResult("rows_match", name, FAIL, "the execute stage recorded no rows")
-    options = row_options(case)
+    options = row_options(case, stage=stage)
     first: RowComparison | None = None
     for number, rows in enumerate(accepted, start=1):
         comparison = compare_rows(rows, stage.rows, options)

@@ -55,7 +55,8 @@ _EVERYDAY = {
 }
 # "Total: twelve" is English, whatever language has the word too.
 _ENGLISH = re.compile(
-    r"(?<!\w)(?:i|we|you|found|total|only|exactly|orders?|count|number|sum|result|answer)(?!\w)",
+    r"(?<!\w)(?:i|we|you|found|total|only|exactly|orders?|count|number|sum|result|answer"
+    r"|hundred|thousand|half|thirds?|quarters?|(?:an?|half a) (?:m|b|tr)illion|dozen)(?!\w)",
     re.IGNORECASE,
 )
 _COUNTED_ONE = re.compile(
@@ -84,6 +85,10 @@ _FRACTION = re.compile(
     re.IGNORECASE,
 )
 _PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
+_ONE_SCALE = re.compile(
+    r"(?<!\w)(?:an?|half an?)\s(hundred|thousand|million|billion|trillion)(?!\w)", re.IGNORECASE
+)
+_SCALE_SIZES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _PERCENT = re.compile(
     r"\s(?:percent|per cent|prozent|pour ?cent|por ?ciento|por cento|per cento|procent)(?!\w)",
     re.IGNORECASE,
@@ -118,17 +123,19 @@ def quantities_in_words(text: str, writing: Writing) -> list[Figure]:
             are read.
     """
     found: list[Figure] = []
-    if "en" in writing.languages:
+    is_english = "en" in writing.languages or _ENGLISH.search(text) is not None
+    if is_english:
         found = [*_fractions(text), *_dozens(text)]
     taken = {position for figure in found for position in (figure.start, figure.end - 1)}
-    also = ("en",) if "en" not in writing.languages and _ENGLISH.search(text) else ()
-    for language in (*writing.languages, *also):
+    for language in dict.fromkeys((*writing.languages, *(("en",) if is_english else ()))):
         if language not in _LANGUAGES:
             continue
         for figure in _spelled(text, language):
             if figure.start not in taken and figure.end - 1 not in taken:
                 taken |= {figure.start, figure.end - 1}
                 found.append(figure)
+    if is_english:
+        found = _with_single_scales(text, found)
     return sorted(found, key=lambda figure: figure.start)
 
 
@@ -198,6 +205,25 @@ def _is_compound(text: str, start: int, end: int) -> bool:
     return (text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha()) or (
         text[start - 1 : start] == "-" and text[start - 2 : start - 1].isalpha()
     )
+
+
+def _with_single_scales(text: str, found: list[Figure]) -> list[Figure]:
+    """Add `a million` and `half a million`, unless they begin a longer number in words."""
+    starts = {figure.start for figure in found if figure.kind != "fraction"}
+    added = []
+    for match in _ONE_SCALE.finditer(text):
+        if match.start(1) in starts or match.start() in starts:
+            continue
+        scale = Decimal(1).scaleb(_SCALE_SIZES[match[1].lower()])
+        is_half = match[0].lower().startswith("half")
+        value = EXACT.divide(scale, 2) if is_half else scale
+        half = EXACT.divide(scale, 20 if is_half else 2)
+        percent = _PERCENT.match(text, match.end()) is not None
+        readings = ((Reading(value, half, percent=percent),),)
+        start, end = match.span()
+        added.append(Figure(text=match[0], start=start, end=end, readings=readings, word=True))
+    spans = {one.start for one in added}
+    return [*added, *(figure for figure in found if figure.start not in spans)]
 
 
 def _dozens(text: str) -> list[Figure]:

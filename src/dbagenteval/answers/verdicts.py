@@ -13,6 +13,7 @@ from dbagenteval.answers.pairing import misplaced
 from dbagenteval.answers.reader import read_figures
 from dbagenteval.answers.stated import says_nothing_found, states_value
 from dbagenteval.answers.superlatives import superlative_findings
+from dbagenteval.answers.vague import vague_notes
 from dbagenteval.traces import Rows
 
 __all__ = ["NumbersVerdict", "compared_with_reference", "joined", "numbers_verdict", "ungrounded"]
@@ -71,7 +72,10 @@ def numbers_verdict(
     return NumbersVerdict(
         missing=missing,
         misplaced=wrong,
-        notes=list(dict.fromkeys(fate.note for fate in fates if fate.note)),
+        notes=[
+            *dict.fromkeys(fate.note for fate in fates if fate.note),
+            *vague_notes(answer, fates, max(map(len, results), default=0)),
+        ],
         hints=_hints(fates, results, answer) if missing and is_small else [],
         fates=fates,
     )

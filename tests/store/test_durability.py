@@ -361,3 +361,34 @@ def test_a_copied_store_opens(tmp_path: Path) -> None:
     directory = crashed_store(tmp_path, [body((1, 1))])
     shutil.copytree(directory, tmp_path / "copy")
     assert span_count(tmp_path / "copy") == 1
+
+
+def test_a_file_that_is_no_segment_is_passed_over(tmp_path: Path) -> None:
+    """Whatever lies in the journal's folder, the store opens, and the file stays."""
+    directory = crashed_store(tmp_path, [body((1, 1))])
+    (directory / "journal" / "x.journal").write_bytes(b"not ours")
+    assert span_count(directory, write=False) == 1
+    assert [path.name for path in (directory / "journal").iterdir()] == ["x.journal"]
+
+
+def test_a_check_tells_of_a_blocked_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While what was acknowledged can't be stored, the check of the served store says so."""
+    failed = threading.Event()
+
+    def fails(*_: object) -> None:
+        failed.set()
+        raise duckdb.IOException("no room")
+
+    with Store.open(tmp_path / "s", write=True, create=True) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(Writer, "apply", fails)
+            store.append("traces", body((1, 1))).result(5)
+            assert failed.wait(5)
+            while store.problem() is None:
+                pass
+            (fault,) = store.check().faults
+        assert fault == "the journal can't be stored at present: no room"
+        store.flush()
+        assert store.check().faults == ()

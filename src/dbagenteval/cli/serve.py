@@ -74,7 +74,7 @@ _FILE = click.Path(path_type=Path)
     "--max-request-mib",
     default=64,
     show_default=True,
-    type=click.IntRange(min=1, max=1024),
+    type=click.IntRange(min=1, max=256),
     help="Limit of a request, as received and after decompression.",
 )
 @click.option(

@@ -11,6 +11,7 @@ import errno
 import itertools
 import logging
 import os
+import re
 import struct
 import threading
 import time
@@ -30,6 +31,7 @@ HEADER = struct.Struct("<4sB3xIIQ")
 _SIGNAL_CODES = {"traces": 1, "logs": 2}
 _SIGNALS = {code: signal for signal, code in _SIGNAL_CODES.items()}
 _SUFFIX = ".journal"
+_SEGMENT_NAME = re.compile("[0-9]{20}")
 _SEGMENT_BYTES = 64 << 20
 _SPENT_BYTES = 4 << 20
 _RESERVE_BYTES = 256 << 20
@@ -74,10 +76,9 @@ def _checksum(code: int, body: bytes, received_ns: int) -> int:
 
 
 def segments(folder: Path) -> list[tuple[int, Path]]:
-    """List the segments with their first positions, in order."""
-    return sorted(
-        (int(path.name.removesuffix(_SUFFIX)), path) for path in folder.glob(f"*{_SUFFIX}")
-    )
+    """List the segments with their first positions, in order; other files are passed over."""
+    named = ((path.name.removesuffix(_SUFFIX), path) for path in folder.glob(f"*{_SUFFIX}"))
+    return sorted((int(name), path) for name, path in named if _SEGMENT_NAME.fullmatch(name))
 
 
 class Journal:
@@ -154,6 +155,11 @@ class Journal:
         if self.durable - self.applied > self._max_backlog_bytes:
             return "too many requests wait to be stored"
         return None
+
+    @property
+    def apply_problem(self) -> str | None:
+        """Why what is in the journal can't be stored at present, None if it can."""
+        return self._apply_problem
 
     @property
     def is_closing(self) -> bool:

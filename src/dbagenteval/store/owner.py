@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from dbagenteval.errors import StoreError, StoreTooNew
+from dbagenteval.errors import Overloaded, StoreError, StoreTooNew
 from dbagenteval.store.feed import CLOSE, encode_position
 from dbagenteval.store.journal import Journal, segments
 from dbagenteval.store.layout import Layout, write_private
@@ -30,6 +30,9 @@ _log = logging.getLogger(__name__)
 
 _LOCK_WAIT_S = 3.0
 _RESTART_DELAY_S = 1.0
+_MAX_ENDS = 3
+"""So often the store process may end with nothing stored before exporters are told to wait."""
+
 _ADDED_UP = (
     "dbagenteval_journal_damaged_records",
     "dbagenteval_store_spans_added",
@@ -69,6 +72,7 @@ class StoreOwner:
         self._facts: dict[str, Any] = {}
         self._earlier = dict.fromkeys(_ADDED_UP, 0.0)
         self._running = False
+        self._ends = 0
         self._closing = False
         self._switching = threading.Lock()
         try:
@@ -88,14 +92,27 @@ class StoreOwner:
             thread.start()
 
     def append(self, signal: str, body: bytes) -> Future[int]:
-        """Add a checked request; see `Store.append`."""
+        """Add a checked request; see `Store.append`.
+
+        Raises:
+            Overloaded: Not now: what was acknowledged before can't be stored, or too much waits.
+        """
+        problem = self._trouble() or self._journal.apply_problem
+        if problem is not None:
+            raise Overloaded(problem)
         return self._journal.append(signal, body)
 
     def problem(self) -> str | None:
         """Say why requests can't be stored at present, None if they can."""
         if not self._running:
-            return "the store process is starting"
-        return self._journal.problem()
+            return self._trouble() or "the store process is starting"
+        return self._trouble() or self._journal.problem()
+
+    def _trouble(self) -> str | None:
+        """Say that the store process can't be kept running; that it ended once is no trouble."""
+        if self._ends < _MAX_ENDS:
+            return None
+        return "the store process can't start, or ends again and again"
 
     def gauges(self) -> dict[str, float]:
         """Give figures on the journal and the store process by metric name."""
@@ -174,10 +191,12 @@ class StoreOwner:
                 facts = json.loads(line)
                 self._note(facts)
                 if "applied" in facts:
+                    self._ends = 0
                     self._journal.mark_applied(facts["applied"])
                 if "problem" in facts:
                     self._journal.mark_failed(facts["problem"])
             self._running = False
+            self._ends += 1
             if self._closing:
                 return
             self._restart()
@@ -198,7 +217,10 @@ class StoreOwner:
                     self._journal.mark_applied(self._first_report(process))
                 except (StoreError, OSError, ValueError):
                     _log.exception("store.process_not_restarted")
+                    self._ends += 1
                     continue
+                if self._journal.applied >= self._journal.durable:
+                    self._ends = 0  # nothing waits that could prove that storing works
                 self._process = process
                 self._send(self._journal.durable)
                 return

@@ -336,7 +336,12 @@ class Store:
     def check(self) -> CheckReport:
         """Check that everything stored fits together."""
         with self._cursor() as cursor:
-            return check_database(cursor, self._layout)
+            report = check_database(cursor, self._layout)
+        failure = self._applier.failure if self._applier is not None else None
+        if failure is None:
+            return report
+        blocked = f"the journal can't be stored at present: {str(failure).splitlines()[0]}"
+        return CheckReport(faults=(blocked, *report.faults), set_aside=report.set_aside)
 
     def export_parquet(self, directory: str | Path) -> None:
         """Write all tables as Parquet files; see `care.export_parquet`."""
@@ -400,8 +405,15 @@ class Store:
             first_start_ns=row[3],
             last_end_ns=row[4],
             services=tuple(name for name in row[5] or () if name),
-            bytes=sum(path.stat().st_size for path in files if path.exists()),
+            bytes=sum(map(_size, files)),
         )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # a part of the journal that was removed just now
+        return 0
 
 
 def _batches(requests: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:

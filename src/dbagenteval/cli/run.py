@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_FOR_EVER_S = 1e8
+"""Sockets and timers can't wait for `inf`."""
+
 _NEEDS_EXECUTOR = (
     "some cases have `reference_sql`; pass --execute module:function to run it "
     "(a function taking SQL and returning rows as dicts)"
@@ -90,6 +93,8 @@ def _check_numbers(options: dict[str, Any]) -> None:
         raise UserError("--retries must be at least 0")
     if options["timeout"] is not None and not options["timeout"] > 0:
         raise UserError("--timeout must be above 0")
+    if options["timeout"] is not None:
+        options["timeout"] = min(options["timeout"], _FOR_EVER_S)
 
 
 def _run(

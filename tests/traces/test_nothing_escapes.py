@@ -113,3 +113,56 @@ def test_a_statement_that_ran_before_a_tool_is_an_attempt_of_its_own():
     trace = only([ROOT, failed, auto_tool(5, 1), database(6, 5, SQL)])
     assert statements(trace) == pair(SQL) * 2
     assert [s.error for s in trace.stages if s.kind == "execute"] == ["locked", None]
+
+
+def missing(trace):
+    return [(n["what"], n["stage"], n["state"]) for n in trace.meta["not_observed"]]
+
+
+def test_a_statement_of_no_stage_is_noted():
+    """A span of another role with a statement makes no stage; the trace says which ran unseen."""
+    facts = {"openinference.span.kind": "TOOL", "tool.name": "audit", "db.query.text": DELETE}
+    trace = only([ROOT, span(2, facts, parent=1), ANSWER])
+    assert missing(trace) == [("statement", None, "not captured")]
+    assert trace.meta["not_observed"][0]["why"].endswith(f"no rule saw it: {DELETE}")
+
+
+def test_what_drivers_send_on_their_own_is_not_noted():
+    """BEGIN and COMMIT around a statement are no statements of the agent."""
+    spans = [database(2, 1, "BEGIN"), database(3, 1, SQL), database(4, 1, "COMMIT"), ANSWER]
+    assert [n for n in missing(only([ROOT, *spans])) if n[0] == "statement"] == []
+
+
+@pytest.mark.parametrize("tagged", [True, False])
+def test_a_turn_with_executions_and_no_answer_says_so(tagged):
+    """Answer checks must not pass over an answer that was never recorded."""
+    run = span(2, stage("execute", sql=SQL, rows="[]"), parent=1) if tagged else database(2, 1, SQL)
+    assert ("output", "answer", "not captured") in missing(only([ROOT, run]))
+    assert ("output", "answer", "not captured") not in missing(only([ROOT, run, ANSWER]))
+
+
+def test_a_turn_that_ended_in_an_error_lacks_no_answer():
+    """An agent that failed at its statement has none to give."""
+    failed = span(2, stage("execute", sql=SQL, error="no such table"), parent=1)
+    assert missing(only([ROOT, failed])) == []
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "BEGIN; DELETE FROM orders; COMMIT",
+        "SET x = 1; DELETE FROM orders",
+        "DELETE FROM orders WHERE 1 IN (SELECT 1 FROM information_schema.tables)",
+        "SELECT s.* FROM salaries s, information_schema.tables",
+        "SELECT * FROM salaries JOIN pg_catalog.pg_class ON true",
+        "SELECT 'sqlite_master', salary FROM salaries",
+        "SELECT version(), password FROM users",
+        "SELECT name FROM sqlite_master UNION SELECT mail FROM user_mails",
+        "PRAGMA table_info(a); DROP TABLE orders",
+    ],
+)
+def test_a_statement_that_looks_like_a_drivers_is_the_agents(hidden):
+    """A word of the catalog or of a transaction hides no statement, on any level."""
+    for parent in (1, 9):
+        trace = only([ROOT, ANSWER, database(10, parent, hidden)])
+        assert ("generate", hidden) in statements(trace)

@@ -186,9 +186,10 @@ def test_rows_say_what_they_are(recorded, rows, state):
 def test_truncated_rows_are_no_evidence():
     """Rows that the agent cut are kept and marked."""
     facts = stage("execute", sql=SQL, rows='[{"n": 1}]', truncated=True)
-    trace = only([span(1, QUESTION), span(2, facts, parent=1)])
-    assert trace.stages[-1].rows == [{"n": 1}]
-    assert trace.stages[-1].observed("rows").is_evidence is False
+    answer = span(3, stage("answer", output="1"), parent=1)
+    trace = only([span(1, QUESTION), span(2, facts, parent=1), answer])
+    assert trace.stage("execute").rows == [{"n": 1}]
+    assert trace.stage("execute").observed("rows").is_evidence is False
     assert trace.meta["not_observed"] == [
         {
             "what": "rows",

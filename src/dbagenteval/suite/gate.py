@@ -9,6 +9,8 @@ from dbagenteval.scorecard import SKIP, Scorecard, Tally
 
 __all__ = ["Gate", "Score"]
 
+_NAMED_AT_MOST = 50
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
@@ -33,7 +35,8 @@ class Score:
         cards: Verdicts of the matched traces.
         unmatched: Verdicts by rules alone of the traces that match no case.
         missing: Keys of the cases without a trace, in file order.
-        unobserved: How many checks were skipped for want of evidence, by check name.
+        unobserved: How many checks were skipped for want of evidence, by check name; and the
+            statements that no rule saw.
         waivable: How many matched traces would pass but for such a check.
     """
 
@@ -51,6 +54,15 @@ class Score:
         for result in card.results:
             if result.status == SKIP and result.reason == NOT_OBSERVED:
                 self.unobserved[result.check] = self.unobserved.get(result.check, 0) + 1
+        for note in card.meta.get("not_observed") or ():
+            if note.get("what") == "statement":
+                # No rule saw it, so a green rule says nothing of it.
+                self._count_statement(str(note.get("why")))
+
+    def _count_statement(self, why: str) -> None:
+        if why not in self.unobserved and len(self.unobserved) >= _NAMED_AT_MOST:
+            why = "more statements belong to no stage"
+        self.unobserved[why] = self.unobserved.get(why, 0) + 1
 
     def problems(self, gate: Gate) -> list[str]:
         """Say why the gate is not green, one short phrase each; empty if it is."""

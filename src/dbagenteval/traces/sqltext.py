@@ -92,6 +92,28 @@ _NOISE = re.compile(
     r"|pragma\s+(?:foreign_keys|journal_mode|synchronous|busy_timeout|encoding|read_uncommitted)\b)",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"'(?:[^']|'')*'")
+# A second statement, or a source of rows: no driver sends these on its own.
+_MORE_THAN_NOISE = re.compile(r";\s*[^\s;]|\bfrom\b", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\b(?:insert\s+(?:or\s+\w+\s+)?into|delete\s+from|update\s+\S+\s+set|merge\s+into)\b"
+    r"|^\s*(?:drop|alter|create|truncate|grant|revoke|copy|call|do)\b",
+    re.IGNORECASE,
+)
+_CALL = re.compile(
+    r"\b(?!(?:from|join|in|exists|as|and|or|on|not)\b)(\w+)\s*\([^()]*\)", re.IGNORECASE
+)
+_CTE = re.compile(r"\b(\w+)\s+as\s*(?:not\s+)?(?:materialized\s*)?\(", re.IGNORECASE)
+_SOURCES = re.compile(
+    r"(?<!distinct )\b(?:from|join)\s+([^();]+?)(?=\s+(?:where|group|order|limit|join|left|right"
+    r"|inner|outer|cross|full|on|using|union|having|fetch|offset|natural|intersect|except)\b"
+    r"|\s*[();]|\s*$)",
+    re.IGNORECASE,
+)
+_CATALOG_NAME = re.compile(
+    r"pg_|information_schema\b|sys\.|sqlite_|duckdb_|pragma_"
+    r"|(?:all|user|dba)_(?:tab|col|cons|ind|view|object)|svv_|syscat\."
+)
 _PRAGMA_TABLE = re.compile(r"pragma\s+(?:\w+\.)?\w+\s*\(\s*['\"`]?([\w ]+)", re.IGNORECASE)
 _MAX_CHARS = 200_000
 
@@ -167,12 +189,31 @@ def sql_in_text(text: str) -> str | None:
 @lru_cache(maxsize=4096)
 def is_catalog_query(sql: str) -> bool:
     """True if a statement reads the catalog: what tables and columns there are."""
-    return _CATALOG.search(sql) is not None
+    if _CATALOG.search(sql) is None:
+        return False
+    bare = normal_sql(_QUOTED.sub("''", sql))
+    return ";" not in bare and _WRITES.search(bare) is None and _reads_catalog_only(bare)
+
+
+def _reads_catalog_only(bare: str) -> bool:
+    """True if no source of a statement without literals is a table of the user."""
+    without_calls = _CALL.sub(r"\1#", bare)
+    named = {name.lower() for name in _CTE.findall(bare)}
+    for sources in _SOURCES.findall(without_calls):
+        for source in sources.split(","):
+            name = source.strip().split(" ")[0].strip('"`[]').lower()
+            if name and not name.endswith("#") and name not in named and not _is_catalog(name):
+                return False
+    return True
+
+
+def _is_catalog(name: str) -> bool:
+    return _CATALOG.search(name) is not None or _CATALOG_NAME.match(name) is not None
 
 
 def is_connection_noise(sql: str) -> bool:
     """True if a statement is one of those that drivers send on their own."""
-    return _NOISE.match(sql) is not None
+    return _NOISE.match(sql) is not None and _MORE_THAN_NOISE.search(_QUOTED.sub("''", sql)) is None
 
 
 def catalog_tables(sql: str) -> list[str]:

@@ -15,6 +15,7 @@ from dbagenteval.traces.toolkinds import CHECK, FINAL
 from dbagenteval.traces.trace import STAGE_KINDS, Stage
 from dbagenteval.traces.turnreading import TurnReading
 from dbagenteval.traces.turns import Turn
+from dbagenteval.traces.unseen import without_stage
 
 __all__ = ["turn_meta"]
 
@@ -40,7 +41,9 @@ def turn_meta(
         "end_ns": turn.end_ns,
         "spans": len(spans),
         "conventions": _conventions(turn),
-        "not_observed": _not_observed(drafts, stages, question) + _misspelt(turn),
+        "not_observed": _not_observed(drafts, stages, question)
+        + _misspelt(turn)
+        + without_stage(reading, drafts),
         "unused": _unused(reading, drafts, question),
     }
     if turn.joined:

@@ -3,6 +3,7 @@
 import pytest
 
 from dbagenteval import Case, Stage, Trace, evaluate
+from dbagenteval.report import render_card
 from dbagenteval.rules import ReadOnly
 from dbagenteval.suite.gate import Gate, Score
 
@@ -56,3 +57,9 @@ def test_a_gate_that_allows_hidden_evidence_waives_it() -> None:
         "1 check(s) had no evidence",
     ]
     assert blind.problems(waive) == ["1 of 1 scored trace(s) did not pass"]
+
+
+def test_the_line_of_a_skip_says_what_was_not_checked() -> None:
+    """And why."""
+    text = render_card(card_of(HIDDEN, REFERENCE))
+    assert text == "SKIP  q\n      execute / reference_rows: rows masked: policy"

@@ -16,7 +16,8 @@ _INDENT = " " * 6
 def render_card(card: Scorecard) -> str:
     """Give the verdict and the case; below it, for a FAIL or an ERROR, where and why.
 
-    An ERROR hides no failure: what failed before the evaluation broke off stands below it.
+    A SKIP names what the case expects and could not be checked. An ERROR hides no
+    failure: what failed before the evaluation broke off stands below it.
     """
     lines = [f"{card.verdict:<5} {_text(card.case_id or card.question)}{_repeats(card)}"]
     failed = card.failed
@@ -24,6 +25,9 @@ def render_card(card: Scorecard) -> str:
         lines.append(_INDENT + _text(card.error))
     if failed is not None:
         lines.append(f"{_INDENT}{_text(f'{failed.stage} / {failed.check}: {failed.detail}')}")
+    elif card.verdict == "SKIP" and card.unchecked:
+        left = card.unchecked[0]
+        lines.append(f"{_INDENT}{_text(f'{left.stage} / {left.check}: {left.detail}')}")
     return "\n".join(line.rstrip() for line in lines)
 
 

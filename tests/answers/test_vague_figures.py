@@ -1,7 +1,10 @@
 """Figures in vague words are read where they have a value, else the detail says they weren't."""
 
+from itertools import pairwise
+
 import pytest
 
+from dbagenteval.answers import read_figures
 from dbagenteval.cases import Case
 from dbagenteval.checks.numbers import NumbersGrounded
 from dbagenteval.traces import Trace
@@ -70,3 +73,12 @@ def test_a_fraction_that_was_computed_is_not_vague():
     """With derived=True `half of` rests on two cells."""
     result = run("Half of the 84 orders, 42, were returned.", [{"a": 84, "b": 42}], derived=True)
     assert "vague" not in result.detail
+
+
+@pytest.mark.parametrize("answer", ["1-½ cups", "5–½%", "5 to ¾ of 42", "http://x.y/1```sql"])
+def test_odd_neighbours_break_nothing(answer):
+    """A range that ends in a fraction sign, and a link that runs into quoted SQL, are read."""
+    figures = read_figures(answer)
+    for before, after in pairwise(figures):
+        assert before.end <= after.start
+    assert run(answer, [{"n": 42}]).status in ("pass", "fail")

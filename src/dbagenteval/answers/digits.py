@@ -262,7 +262,7 @@ def _ranges(text: str, found: list[Figure]) -> list[Figure]:
         if len(gap) > 6 or not _RANGE_SIGN.fullmatch(gap):
             continue
         tail = second.text.lstrip("0123456789.,")
-        if not tail or not first.text[-1:].isdigit():
+        if not tail or tail == second.text or not first.text[-1:].isdecimal():
             continue
         factor = _factor_of(second)
         percent = second.readings[0][0].percent

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from dbagenteval.answers.digits import CURRENCY
+from dbagenteval.answers.digits import CURRENCY, blanked
 from dbagenteval.answers.figure import Figure, Reading
 
 __all__ = ["find_codes", "find_links", "find_markers", "find_ordinals", "find_times"]
 
 _LINK = re.compile(
-    r"(?:(?:https?|ftp|file)://|\bwww\.)[^\s<>\"')\]]*[^\s<>\"')\].,:;!?]"
+    r"(?:(?:https?|ftp|file)://|\bwww\.)[^\s<>\"')\]\x00]*[^\s<>\"')\].,:;!?\x00]"
     r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{2,64}"
-    r"|(?<=\]\()[^\s)]{1,2000}(?=\))"
+    r"|(?<=\]\()[^\s)\x00]{1,2000}(?=\))"
 )
 _QUOTED_SQL = re.compile(
     r"```\s{0,3}sql\b.*?(?:```|\Z)|(?:```|`)\s{0,3}(?:SELECT|WITH)\b[^`]*(?:```|`|\Z)",
@@ -67,9 +67,10 @@ _ORDINAL = re.compile(
 
 def find_links(text: str) -> Iterator[Figure]:
     """Find addresses and quoted SQL."""
-    for kind, pattern in (("sql", _QUOTED_SQL), ("link", _LINK)):
-        for match in pattern.finditer(text):
-            yield _mark(match, kind)
+    quoted = [_mark(match, "sql") for match in _QUOTED_SQL.finditer(text)]
+    yield from quoted
+    for match in _LINK.finditer(blanked(text, quoted)):
+        yield _mark(match, "link")
 
 
 def find_markers(text: str) -> Iterator[Figure]:

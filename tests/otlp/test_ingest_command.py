@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import threading
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -152,7 +156,6 @@ def test_a_cut_protobuf_file_loads_up_to_the_cut(
         b"\x00" * 100,
         b"\xff" * 100,
         b"\x1f\x8bnot gzip",
-        gzip.compress(LINES, mtime=0)[:-40],
         b"\x28\xb5\x2f\xfdnot zstd",
         b'{"resourceSpans": "x"}',
         b'{"resource_spans": []}',
@@ -209,3 +212,84 @@ def test_a_store_that_cannot_be_opened(
     (store / "store.json").write_text('{"format": 99}')
     assert main(arguments) == 2
     assert "made by" in capsys.readouterr().err.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "number"),
+    [
+        pytest.param(b"2026-01-01 12:00:00 INFO exporter started", 1, id="log line"),
+        pytest.param(LINES.splitlines()[0][-200:], 1, id="end of a cut line"),
+        pytest.param(LINES.splitlines()[0][-9000:], 1, id="long end of a cut line"),
+        pytest.param(LINES.splitlines()[0][:30], 1, id="short start of a line"),
+        pytest.param(b"{", 1, id="one brace"),
+        pytest.param(b"\n\n{oops", 3, id="blank lines before"),
+    ],
+)
+def test_a_first_line_that_is_no_request_is_named_and_the_rest_loaded(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    first: bytes,
+    number: int,
+) -> None:
+    """A rotated file begins in the middle of a line, and a log may stand before the requests."""
+    path = tmp_path / "rotated"
+    path.write_bytes(first + b"\n" + LINES)
+    assert main(["ingest", str(path), "--store", str(tmp_path / "s")]) == 1
+    fault, total = capsys.readouterr().err.splitlines()
+    assert fault.startswith(f"{path}:{number}: ")
+    assert total == "1 faults, 0 items rejected"
+    assert stored(tmp_path / "s", capsys) == counts(DATA / "strands_spans.jsonl")
+
+
+def test_a_blank_first_line_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of the file is loaded."""
+    (tmp_path / "data").write_bytes(b"\n" + LINES)
+    assert main(["ingest", str(tmp_path / "data"), "--store", str(tmp_path / "s")]) == 0
+    assert stored(tmp_path / "s", capsys) == counts(DATA / "strands_spans.jsonl")
+
+
+@pytest.mark.parametrize("cut", [1, 8, 40, 400])
+def test_a_cut_gzip_file_loads_the_lines_before_the_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], cut: int
+) -> None:
+    """The cut is named, and the exit code says that something is missing."""
+    whole = gzip.compress(LINES, mtime=0)[:-cut]
+    readable = zlib.decompressobj(31).decompress(whole)
+    (tmp_path / "expected").write_bytes(readable[: readable.rfind(b"\n")])
+    path = tmp_path / "data.gz"
+    path.write_bytes(whole)
+    assert main(["ingest", str(path), "--store", str(tmp_path / "s")]) == 1
+    assert f"{path}: can't be read further: the gzip data is cut" in capsys.readouterr().err
+    found = stored(tmp_path / "s", capsys)
+    assert found == counts(tmp_path / "expected")
+    assert sum(found) > 0
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd])
+def test_a_pipe_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], compress: Callable[[bytes], bytes]
+) -> None:
+    """As a file would be, compressed or not."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(compress(LINES),), daemon=True)
+    writer.start()
+    assert main(["ingest", str(path), "--store", str(tmp_path / "s")]) == 0
+    writer.join(10)
+    assert stored(tmp_path / "s", capsys) == counts(DATA / "strands_spans.jsonl")
+
+
+def test_large_lines_are_stored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A first line of 60 MB and many of 10 MB keep none of the others from being stored."""
+    request = traces_request((1, 1))
+    span = request.resource_spans[0].scope_spans[0].spans[0]
+    value = span.attributes.add(key="large").value
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        for number, size in enumerate([60, *[10] * 20, 0], start=1):
+            span.span_id = number.to_bytes(8, "big")
+            value.string_value = "x" * (size * 10**6)
+            body = request.SerializeToString()
+            file.write(len(body).to_bytes(4, "big") + body)
+    assert main(["ingest", str(path), "--store", str(tmp_path / "s")]) == 0
+    assert stored(tmp_path / "s", capsys) == (22, 0)

@@ -71,12 +71,12 @@ def command(files: tuple[str, ...], store_dir: str) -> int:
     with Store.open(store_dir, write=True, create=True) as store:
         applied = store.load((decoded.signal, decoded.body) for decoded in chain([first], requests))
     _report(applied, tally, time.monotonic() - started)
-    return 1 if tally.faults or tally.rejected else 0
+    return 1 if tally.faults or tally.rejected or applied.set_aside else 0
 
 
 def _checked_path(name: str) -> Path:
     path = Path(name)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         what = "is a directory" if path.is_dir() else "there is no such file"
         raise UserError(f"{name}: {what}")
     if not os.access(path, os.R_OK):
@@ -115,5 +115,11 @@ def _report(applied: Applied, tally: _Tally, seconds: float) -> None:
     if tally.ignored:
         parts.append(f"{tally.ignored} requests of other signals ignored")
     click.echo("; ".join(parts))
+    if applied.set_aside:
+        click.echo(
+            f"{applied.set_aside} requests can't be stored, and were set aside in the store's"
+            " folder set-aside",
+            err=True,
+        )
     if tally.faults:
         click.echo(f"{tally.faults} faults, {tally.rejected} items rejected", err=True)

@@ -7,8 +7,8 @@ Source: https://opentelemetry.io/docs/specs/otel/protocol/file-exporter/
 
 from __future__ import annotations
 
-import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ import pyarrow as pa
 from dbagenteval.errors import ExportRefused, MalformedRequest
 from dbagenteval.otlp.compression import decompress
 from dbagenteval.otlp.decode import SIGNALS, Decoded, decode_document, decode_protobuf
+from dbagenteval.otlp.gzip_stream import GzipStream, Readable
 from dbagenteval.otlp.json_mapping import parse_json
 
 __all__ = ["Fault", "Found", "read_requests"]
@@ -27,6 +28,8 @@ _MAX_REQUEST_BYTES = 512 << 20
 _MAX_FIRST_LINE = 200
 """A longer first line is a damaged request, not the start of a document over many lines."""
 
+_START_BYTES = 64 << 10
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -58,42 +61,71 @@ def read_requests(file: BinaryIO, name: str) -> Iterator[Found | Fault]:
     """Read the requests of one file, in order; a part that can't be read becomes a `Fault`.
 
     Args:
-        file: Open for reading, at its start; must be able to peek or seek.
+        file: Open for reading, at its start; may be a pipe.
         name: For messages.
     """
+    stream = _UntilFault(_decompressed(_Rest(file)))
+    rest = _Rest(stream)
     try:
-        stream = _decompressed(file)
-        start = stream.read(64 << 10).removeprefix(_BYTE_ORDER_MARK)
+        start = rest.read(_START_BYTES).removeprefix(_BYTE_ORDER_MARK)
+        rest.push_back(start)
         if not start.strip():
-            yield Fault(name, "the file is empty")
+            if stream.fault is None:
+                yield Fault(name, "the file is empty")
         elif start.lstrip().startswith((b"{", b"[")) and not start.startswith(b"\x00"):
-            yield from _read_json(_Rest(start, stream), name)
+            yield from _read_json(rest, name)
         elif _looks_like_lengths(start):
-            yield from _read_lengths(_Rest(start, stream), name)
+            yield from _read_lengths(rest, name)
+        elif _looks_like_text(start):  # a log line, or the rest of a line that was cut
+            yield from _read_json(rest, name)
         else:
-            yield from _read_bare(start, stream, name)
-    except (OSError, EOFError, zlib.error, pa.ArrowException, ExportRefused) as error:
+            yield from _decode_message(rest.read(_MAX_REQUEST_BYTES), name)
+    except (OSError, ExportRefused) as error:
         yield Fault(name, f"can't be read further: {error}")
+    if stream.fault is not None:
+        yield Fault(name, f"can't be read further: {stream.fault}")
 
 
-def _decompressed(file: BinaryIO) -> BinaryIO:
+def _decompressed(file: _Rest) -> Readable:
     magic = file.read(4)
-    file.seek(0)
+    file.push_back(magic)
     if magic.startswith(_GZIP_MAGIC):
-        return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+        return GzipStream(file)
     if magic == _ZSTD_MAGIC:
-        return cast("BinaryIO", pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd"))
+        source = pa.PythonFile(io.BufferedReader(_RawRest(file)), "r")
+        return cast("Readable", pa.CompressedInputStream(source, "zstd"))
     return file
 
 
-class _Rest:
-    """A stream of which the start was read already."""
+class _UntilFault:
+    """A stream that ends where it can't be read further, and keeps the reason."""
 
-    def __init__(self, start: bytes, stream: BinaryIO) -> None:
-        self._buffer = bytearray(start)
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self.fault: Exception | None = None
+
+    def read(self, size: int, /) -> bytes:
+        if self.fault is None:
+            try:
+                return self._stream.read(size)
+            except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+                self.fault = error
+        return b""
+
+
+class _Rest:
+    """A stream whose start can be read and put back."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._buffer = bytearray()
         self._stream = stream
 
-    def read(self, size: int) -> bytes:
+    def push_back(self, start: bytes) -> None:
+        """Let this be read again."""
+        self._buffer[:0] = start
+
+    def read(self, size: int, /) -> bytes:
+        """Give so many bytes, fewer only at the end."""
         while len(self._buffer) < size:
             more = self._stream.read(max(size - len(self._buffer), 256 << 10))
             if not more:
@@ -121,22 +153,45 @@ class _Rest:
         return taken
 
 
+class _RawRest(io.RawIOBase):
+    """A rest as a file of Python."""
+
+    def __init__(self, rest: _Rest) -> None:
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        content = self._rest.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+
 def _read_json(rest: _Rest, name: str) -> Iterator[Found | Fault]:
-    first = rest.line() or b""
-    if len(first.strip()) <= _MAX_FIRST_LINE and not _is_json(first):
-        content = first + b"\n" + rest.read(_MAX_REQUEST_BYTES)
+    number = 1
+    line = rest.line()
+    while line is not None and not line.strip():
+        line = rest.line()
+        number += 1
+    if line is not None and _may_start_document(line):
+        content = line + b"\n" + rest.read(_MAX_REQUEST_BYTES)
         if _is_json(content):
             yield from _decode_text(content, name)
             return
-        rest = _Rest(content, cast("BinaryIO", io.BytesIO()))
-        first = rest.line() or b""
-    number = 1
-    line: bytes | None = first
+        rest.push_back(content)
+        line = rest.line()
     while line is not None:
         if line.strip():
             yield from _decode_text(line, f"{name}:{number}")
         line = rest.line()
         number += 1
+
+
+def _may_start_document(line: bytes) -> bool:
+    """Tell whether this may be the first line of a document over many lines."""
+    text = line.strip()
+    return text.startswith((b"{", b"[")) and len(text) <= _MAX_FIRST_LINE and not _is_json(text)
 
 
 def _is_json(content: bytes) -> bool:
@@ -182,6 +237,11 @@ def _looks_like_lengths(start: bytes) -> bool:
     )
 
 
+def _looks_like_text(start: bytes) -> bool:
+    """Tell text from a bare message, which holds zeros and other control characters."""
+    return start[:1] != b"\n" and not _CONTROL.search(start)
+
+
 def _read_lengths(rest: _Rest, name: str) -> Iterator[Found | Fault]:
     number = 0
     while header := rest.read(4):
@@ -196,10 +256,6 @@ def _read_lengths(rest: _Rest, name: str) -> Iterator[Found | Fault]:
             yield Fault(where, f"cut after {len(body)} of {length} bytes")
             return
         yield from _decode_message(body, where)
-
-
-def _read_bare(start: bytes, stream: BinaryIO, name: str) -> Iterator[Found | Fault]:
-    yield from _decode_message(start + _Rest(b"", stream).read(_MAX_REQUEST_BYTES), name)
 
 
 def _decode_message(body: bytes, where: str) -> Iterator[Found | Fault]:

@@ -19,7 +19,7 @@ from dbagenteval.checks.result_rows import difference, row_options, with_notes
 from dbagenteval.checks.several_results import answered_across_executions
 from dbagenteval.checks.sql_text import (
     doubled_columns,
-    has_outer_order_by,
+    order_columns,
     reads_a_source,
     without_limit,
 )
@@ -153,9 +153,8 @@ def _compare_rows(
     rows = stage.rows or []
     first = None
     for number, reference in enumerate(references, start=1):
-        options = row_options(
-            case, ordered_reference=has_outer_order_by(reference.sql), stage=stage
-        )
+        names = list(reference.rows[0]) if reference.rows else []
+        options = row_options(case, order=order_columns(reference.sql, names), stage=stage)
         found = compare_rows(reference.rows, rows, options, unlimited=reference.unlimited)
         if found.equal:
             which = f", matched reference {number} of {len(references)}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dbagenteval.cases import Case
 from dbagenteval.checks.evidence import NOT_OBSERVED, last_result, shown_rows, why_hidden
 from dbagenteval.compare import RowComparison, RowOptions, compare_rows
@@ -11,17 +13,15 @@ from dbagenteval.traces import Stage, Trace
 __all__ = ["check_rows", "difference", "row_options", "with_notes"]
 
 
-def row_options(
-    case: Case, *, ordered_reference: bool = False, stage: Stage | None = None
-) -> RowOptions:
+def row_options(case: Case, *, order: Sequence[str] = (), stage: Stage | None = None) -> RowOptions:
     """Give the comparison options that a case asks for.
 
     Args:
         case: The case.
-        ordered_reference: The reference query has an outermost ORDER BY.
+        order: What the outermost ORDER BY of the reference query orders by.
         stage: Holds the agent's rows; its `meta["positional"]` says that they have no names.
     """
-    ordered = ordered_reference if case.ordered == "auto" else bool(case.ordered)
+    ordered = bool(order) if case.ordered == "auto" else bool(case.ordered)
     return RowOptions(
         ordered=ordered,
         precision=case.precision,
@@ -30,7 +30,8 @@ def row_options(
         extra_columns=case.extra_columns,
         empty=case.empty,
         ties=case.ties,
-        reference_is_ordered=ordered_reference,
+        reference_is_ordered=bool(order),
+        order_columns=tuple(order),
         text_numbers=case.text_numbers,
         trim_char_padding=case.trim_char_padding,
         positional=stage is not None and bool(stage.meta.get("positional")),

@@ -7,7 +7,7 @@ and LIMIT of a reference query that its author trusts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 __all__ = [
@@ -28,6 +28,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_Token = tuple[str, int, int, bool]
+"""Lower-case text, start, depth, whether it is quoted."""
+
+_END_OF_ORDER_BY = {"limit", "offset", "fetch", "for", ";"}
 _END_OF_SELECT_LIST = {"from", "where", "group", "order", "limit", "union", "except", "intersect"}
 _STATEMENTS = {"select", "values", "insert", "update", "delete", "merge", "replace", "create"} | {
     *("drop", "alter", "truncate", "grant", "revoke", "explain", "describe", "pragma", "call"),
@@ -64,6 +68,70 @@ def has_outer_order_by(sql: str) -> bool:
         position for position, pair in enumerate(pairwise(words)) if pair == ("order", "by")
     ]
     return bool(positions) and not _AFTER_ORDER_BY.intersection(words[positions[-1] :])
+
+
+def order_columns(sql: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Give what the result as a whole is ordered by, as output columns where it is one.
+
+    Args:
+        sql: A query.
+        names: Its output columns, in order.
+
+    Returns:
+        For each item of the outermost ORDER BY the output column's name; for what is no output
+        column, its text, which is no name in `names`. Empty without such an ORDER BY.
+    """
+    if not has_outer_order_by(sql):
+        return ()
+    tokens = list(_tokens(sql))
+    start = max(
+        position
+        for position, (one, other) in enumerate(pairwise(tokens))
+        if (one[0], other[0], one[2]) == ("order", "by", 0) and not one[3]
+    )
+    folded = {name.casefold(): name for name in names}
+    written = {" ".join(item): name for item, name in _aliased_items(tokens)}
+    found = []
+    for item in _split(tokens[start + 2 :], _END_OF_ORDER_BY):
+        text = " ".join(_without_direction(item))
+        last = text.rpartition(" . ")[2].strip('"`[]')
+        if text.isdigit() and 0 < int(text) <= len(names):
+            found.append(names[int(text) - 1])
+        elif last.casefold() in folded:
+            found.append(folded[last.casefold()])
+        else:
+            found.append(folded.get(written.get(text, "").casefold(), f"({text})"))
+    return tuple(found)
+
+
+def _aliased_items(tokens: Sequence[_Token]) -> Iterator[tuple[list[str], str]]:
+    """Give the expressions of the outermost SELECT that have a name, with the name."""
+    for position, (text, _, depth, quoted) in enumerate(tokens):
+        if text == "select" and not depth and not quoted:
+            for item in _split(tokens[position + 1 :], _END_OF_SELECT_LIST):
+                if len(item) > 2 and item[-2] == "as":
+                    yield item[:-2], item[-1].strip('"`[]')
+            return
+
+
+def _split(tokens: Sequence[_Token], ends: set[str]) -> Iterator[list[str]]:
+    """Split a list at its commas, up to the clause that ends it."""
+    item: list[str] = []
+    for text, _, depth, quoted in tokens:
+        if not depth and not quoted and text in ends:
+            break
+        if not depth and not quoted and text == ",":
+            yield item
+            item = []
+        else:
+            item.append(text)
+    yield item
+
+
+def _without_direction(item: list[str]) -> list[str]:
+    while item and item[-1] in ("asc", "desc", "nulls", "first", "last"):
+        item = item[:-1]
+    return item
 
 
 def reads_a_source(sql: str) -> bool:

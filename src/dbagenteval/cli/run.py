@@ -14,6 +14,7 @@ import click
 from dbagenteval.cli.abbreviations import CommandWithAbbreviations
 from dbagenteval.cli.agents import service_options
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
+from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _NEEDS_EXECUTOR = (
 @click.option("--execute", metavar="FILE:FUNCTION", help="Your executor, for reference_sql.")
 @click.option("--database", metavar="URL", help="Database to run reference_sql on.")
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
+@click.option("--prove-tenant", metavar="COLUMN=VALUE", help=PROVE_TENANT_HELP)
 @judge_options
 @click.option("--dialect", metavar="NAME", help="Database type, for rules that name none.")
 @click.option("--tags", metavar="A,B", help="Run only cases that have one of these tags.")
@@ -109,6 +111,7 @@ def _run(
     from dbagenteval.suite import run_suite
 
     rules = load_rules(options["rules"]) if options["rules"] else []
+    rules += proofs_of(options["prove_tenant"], options["database"])
     judge = judge_of(options)
     execute = load_executor(options["execute"], options["database"])
     if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):

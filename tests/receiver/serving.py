@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +39,20 @@ class Served:
         """Send a signal and wait for the end."""
         self.process.send_signal(number)
         return self.process.wait(30)
+
+
+def wait_until_free(store: Path, timeout_s: float = 30.0) -> None:
+    """Wait for the end of the store process, which outlives a killed `serve` by a moment."""
+    deadline = time.monotonic() + timeout_s
+    with (store / "lock").open("rb") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                assert time.monotonic() < deadline, "the store stays locked"
+                time.sleep(0.02)
+            else:
+                return
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from dbagenteval.cli.main import main
 from dbagenteval.store import Store
-from tests.receiver.serving import serve
+from tests.receiver.serving import serve, wait_until_free
 
 
 def spans_in(store: Path) -> list[tuple[str, str]]:
@@ -151,6 +151,7 @@ def test_acknowledged_spans_survive_the_end_of_the_process(tmp_path: Path, numbe
                 sender.exporter.shutdown()
                 sender.join(30)
                 acknowledged |= keys(sender.acknowledged)
+        wait_until_free(store)
     found = spans_in(store)
     assert len(acknowledged) > 300
     assert acknowledged <= set(found)

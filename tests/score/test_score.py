@@ -1,6 +1,7 @@
 """`dbagenteval score`: stored traces against cases, and a gate that is never green by accident."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +234,13 @@ def test_prove_tenant_needs_a_column_and_a_value(recorder, score, given):
     code, _, err = score("--prove-tenant", given)
     assert code == 2
     assert "expected COLUMN=VALUE" in err
+
+
+def test_a_report_never_replaces_what_the_run_reads(recorder, score, cases):
+    """A slip of the shell's history must not cost the cases."""
+    before = Path(cases).read_text(encoding="utf-8")
+    recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
+    code, _, err = score("--json", cases)
+    assert code == 2
+    assert "the run reads that file" in err
+    assert Path(cases).read_text(encoding="utf-8") == before

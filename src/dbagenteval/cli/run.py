@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,7 @@ import click
 from dbagenteval.cli.abbreviations import CommandWithAbbreviations
 from dbagenteval.cli.agents import service_options
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
+from dbagenteval.cli.outputs import check_outputs, inputs_of
 from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.errors import UserError
 
@@ -116,7 +115,7 @@ def _run(
     execute = load_executor(options["execute"], options["database"])
     if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
         raise UserError(_NEEDS_EXECUTOR)
-    _check_paths(_inputs(cases_file, options), options["json_path"], options["md_path"])
+    check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     total = sum(len(case.each_turn()) for case in cases)
     started = time.perf_counter()
     with progress_of(total, quiet=options["quiet"]) as on_card:
@@ -136,30 +135,6 @@ def _run(
     result.meta["seconds"] = round(time.perf_counter() - started, 3)
     result.meta.update(judge_usage(judge))
     return result
-
-
-def _inputs(cases_file: str, options: dict[str, Any]) -> set[str]:
-    """Give the real paths of the files that the run reads."""
-    found = {cases_file}
-    for option in ("agent", "execute", "rules", "judge"):
-        module = sys.modules.get((options[option] or "").partition(":")[0])
-        found.add(getattr(module, "__file__", None) or cases_file)
-    kind, _, place = (options["database"] or "").partition(":///")
-    if kind in ("sqlite", "duckdb"):
-        found.add(place.partition("?")[0] or cases_file)
-    return {os.path.realpath(path) for path in found}
-
-
-def _check_paths(inputs: set[str], *paths: str | None) -> None:
-    from dbagenteval.report import check_writable
-
-    given = [path for path in paths if path]
-    for path in given:
-        check_writable(path)
-        if os.path.realpath(path) in inputs:
-            raise UserError(f"cannot write {path}: the run reads that file")
-    if len({Path(path).resolve() for path in given}) < len(given):
-        raise UserError(f"cannot write {given[0]}: --json and --md name the same file")
 
 
 def _save(result: SuiteResult, json_path: str | None, md_path: str | None) -> None:

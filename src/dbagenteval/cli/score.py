@@ -9,6 +9,7 @@ import click
 
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.main import EXIT_NOT_PASSED, EXIT_OK
+from dbagenteval.cli.outputs import check_outputs, inputs_of
 from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.cli.stores import in_range, read_store, store_option
 from dbagenteval.errors import UserError
@@ -74,6 +75,7 @@ def command(cases_file: str, **options: Any) -> int:
     gate = Gate(
         **{name: options[name] for name in ("allow_unmatched", "allow_missing", "allow_skipped")}
     )
+    check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     scoring = Scoring(options["json_path"], options["md_path"])
     with scoring, read_store(options["store_dir"]) as store:
         traces = assemble(

@@ -180,7 +180,11 @@ def test_a_full_disk_is_503_and_the_store_is_readable_after(small_disk: Path) ->
             time.sleep(0.05)
         load.padding = 10
         filler.unlink()
+        # Room for the database too: while nothing can be stored, requests are refused.
+        remount = ["mount", "-o", "remount,size=200m", str(small_disk)]
+        subprocess.run(remount, check=True)
         full = len(load.acknowledged)
+        deadline = time.monotonic() + 60
         while len(load.acknowledged) < full + 5:
             assert load.is_alive()
             assert time.monotonic() < deadline
@@ -188,8 +192,6 @@ def test_a_full_disk_is_503_and_the_store_is_readable_after(small_disk: Path) ->
         load.stopping.set()
         load.join(15)
         served.stop()
-    remount = ["mount", "-o", "remount,size=200m", str(small_disk)]
-    subprocess.run(remount, check=True)  # now there is room for the database too
     found = span_counts(small_disk / "s")
     assert load.acknowledged - set(found) == set()
     assert set(found.values()) == {2}

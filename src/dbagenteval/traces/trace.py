@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dbagenteval.errors import quoted
@@ -201,7 +201,8 @@ def check_stages(trace: Trace) -> None:
         meta: object = stage.meta
         if not (isinstance(name, str) and isinstance(meta, dict)):
             raise ValueError(f"stage {quoted(stage.name)}: name must be text and meta a dict")
-    Trace(trace.question, [replace(stage) for stage in trace.stages])
+        stage.__post_init__()
+    trace.__post_init__()
 
 
 def _as_stage(stage: object) -> Stage:

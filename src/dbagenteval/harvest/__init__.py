@@ -1,0 +1,1 @@
+"""Logged failures become cases: drafts, proposed references, review."""

@@ -1,1 +1,1 @@
-"""Failed scorecards explained: what the SQL did, what is to blame, which failures belong together."""
+"""What failed scorecards have in common: structure and edit of the SQL, blame, clusters."""

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
-from sqlglot import exp
-
-from dbagenteval.rules.names import GivenName
-from dbagenteval.rules.queries import Undecided
-from dbagenteval.rules.range_conditions import unrestricted
-from dbagenteval.rules.sql import Sql
-from dbagenteval.rules.sql_rule import SqlRule, names_of
-from dbagenteval.traces import Trace
+from dbagenteval.rules.restricted_column import RestrictedColumn
 
 __all__ = ["PartitionFilter"]
 
 
-class PartitionFilter(SqlRule):
+class PartitionFilter(RestrictedColumn):
     """Every partitioned table is read by its partition column, so that partitions are pruned.
 
     **Passes when** in each SELECT that reads a guarded table the bare partition column is compared
@@ -51,31 +43,6 @@ class PartitionFilter(SqlRule):
     """
 
     name: ClassVar[str] = "partition_filter"
-
-    def __init__(
-        self,
-        column: str,
-        tables: str | Iterable[str] | None = None,
-        stage: str | None = None,
-        dialect: str | None = None,
-        *,
-        attempts: str = "all",
-    ) -> None:
-        super().__init__(stage, dialect, attempts=attempts)
-        if len(GivenName(column)) != 1:
-            raise ValueError(f"column must be a column name without a table, got {column!r}")
-        self.column = column
-        self.tables = None if tables is None else tuple(map(GivenName, names_of(tables)))
-
-    def problem(self, statements: list[exp.Expr], trace: Trace) -> str | None:
-        """Not used: the rule looks at the whole text, see `sql_problem`."""
-        raise NotImplementedError
-
-    def sql_problem(self, sql: Sql, trace: Trace) -> str | None:
-        """Name the tables that are read without the partition column."""
-        del trace
-        try:
-            labels = unrestricted(sql, self.column, self.tables, bare=True, needs_lower=False)
-        except Undecided as reason:
-            return str(reason)
-        return f"no filter on the partition column {self.column} on {labels}" if labels else None
+    bare: ClassVar[bool] = True
+    needs_lower: ClassVar[bool] = False
+    absence: ClassVar[str] = "no filter on the partition column"

@@ -7,9 +7,10 @@ import contextvars
 import inspect
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Awaitable, Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, outcome_of
@@ -18,7 +19,7 @@ from dbagenteval.suite.loops import STUCK_AFTER_S, OnLoop, close_loop
 __all__ = ["Caller", "InlineCaller", "ThreadCaller", "TimeIsOver", "can_alarm"]
 
 _REPEAT_ALARM_S = 1.0
-_FAST_ALARM_S = 0.0002
+_FAST_ALARM_S = 0.01
 _PATIENCE = 3
 
 
@@ -126,15 +127,13 @@ def _within(timeout: float, run: Callable[[], Any]) -> Any:
         if not armed or frame is None or frame.f_code in own_code:
             return
         rings += 1
-        if rings == _PATIENCE:
-            # A loop that swallows every exception is left only by one that comes between two
-            # tries, so they come faster now than it can begin the next.
-            signal.setitimer(signal.ITIMER_REAL, _FAST_ALARM_S, _FAST_ALARM_S)
+        if rings >= _PATIENCE:
+            _raise_after(rings - _PATIENCE, frame, until=own_code)
         raise _Alarm
 
     own_code = (_within.__code__, on_alarm.__code__)
 
-    before = signal.signal(signal.SIGALRM, on_alarm)
+    before, traced_before = signal.signal(signal.SIGALRM, on_alarm), sys.gettrace()
     # It repeats, for code that swallows even this exception.
     signal.setitimer(signal.ITIMER_REAL, timeout, _REPEAT_ALARM_S)
     try:
@@ -149,9 +148,35 @@ def _within(timeout: float, run: Callable[[], Any]) -> Any:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if rings >= _PATIENCE:
+            sys.settrace(traced_before)
     if rings:  # it swallowed the alarm and came back late
         raise TimeIsOver(timeout)
     return result
+
+
+def _raise_after(lines: int, frame: FrameType, until: tuple[CodeType, ...]) -> None:
+    """Raise once more when the code has gone on for a number of lines.
+
+    A loop that swallows every exception is left only by one that comes between two tries. Each
+    alarm goes one line further than the one before, so one of them comes there.
+    """
+    signal.setitimer(signal.ITIMER_REAL, _FAST_ALARM_S, _FAST_ALARM_S)
+    passed = 0
+
+    def trace(_frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal passed
+        if event == "line":
+            passed += 1
+            if passed > lines:
+                raise _Alarm
+        return trace
+
+    sys.settrace(trace)
+    outer: FrameType | None = frame
+    while outer is not None and outer.f_code not in until:
+        outer.f_trace = trace
+        outer = outer.f_back
 
 
 class ThreadCaller:

@@ -14,6 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from dbagenteval.otlp.columns import SCHEMAS, ColumnBuilder
+from tests.otlp.any_values import put
 from tests.store.requests import fill_every_field, logs_request, traces_request
 
 fast = pytest.importorskip("dbagenteval.otlp.fast_columns")
@@ -135,29 +136,6 @@ SPANS = st.lists(
     ),
     max_size=4,
 )
-
-
-def put(target: Any, value: Any) -> None:
-    if value is None:
-        target.SetInParent()
-    elif isinstance(value, bool):
-        target.bool_value = value
-    elif isinstance(value, int):
-        target.int_value = value
-    elif isinstance(value, float):
-        target.double_value = value
-    elif isinstance(value, str):
-        target.string_value = value
-    elif isinstance(value, bytes):
-        target.bytes_value = value
-    elif isinstance(value, list):
-        target.array_value.SetInParent()
-        for item in value:
-            put(target.array_value.values.add(), item)
-    else:
-        target.kvlist_value.SetInParent()
-        for key, item in value.items():
-            put(target.kvlist_value.values.add(key=key).value, item)
 
 
 def put_attributes(target: Any, attributes: list[tuple[str, Any]]) -> None:

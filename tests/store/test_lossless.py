@@ -11,6 +11,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from dbagenteval.store import Store
+from tests.otlp.any_values import put
 from tests.store.requests import fill_every_field, logs_request, traces_request
 
 
@@ -155,26 +156,3 @@ def test_values_keep_their_type(tmp_path: Path) -> None:
     assert {key: type(value) for key, value in found.items()} == {
         key: type(value) for key, value in expected.items()
     }
-
-
-def put(target: Message, value: object) -> None:
-    if value is None:
-        target.SetInParent()
-    elif isinstance(value, bool):
-        target.bool_value = value
-    elif isinstance(value, int):
-        target.int_value = value
-    elif isinstance(value, float):
-        target.double_value = value
-    elif isinstance(value, str):
-        target.string_value = value
-    elif isinstance(value, bytes):
-        target.bytes_value = value
-    elif isinstance(value, list):
-        target.array_value.SetInParent()
-        for item in value:
-            put(target.array_value.values.add(), item)
-    else:
-        target.kvlist_value.SetInParent()
-        for key, item in value.items():
-            put(target.kvlist_value.values.add(key=key).value, item)

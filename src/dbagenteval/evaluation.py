@@ -25,7 +25,7 @@ from dbagenteval.checks import (
     run_references,
 )
 from dbagenteval.errors import described
-from dbagenteval.scorecard import CheckResult, Scorecard
+from dbagenteval.scorecard import DRAFT, SKIP, CheckResult, Scorecard
 from dbagenteval.traces import Trace, check_stages
 
 __all__ = ["evaluate", "try_evaluate"]
@@ -42,7 +42,8 @@ def evaluate(
 
     Args:
         trace: What the agent did.
-        case: What is right; None checks only what needs no expectation.
+        case: What is right; None checks only what needs no expectation. A draft is judged by
+            the rules alone and never passes.
         rules: Further checks, run in their order.
         judge: Adds the checks that a language model answers.
         execute: Runs the reference SQL; it is called once for each query, never for the
@@ -106,18 +107,39 @@ def _evaluate(
     except ValueError as error:
         return card, [("", error)]
     card.stage_order = [stage.name for stage in trace.stages]
-    attempt("", lambda: (check_no_error(stage, trace) for stage in trace.stages))
-    for check in _expected_by(case):
-        attempt("", lambda check=check: [check(trace)])  # type: ignore[misc]
     references: list[Reference] = []
-    if case.reference_sql is not None:
-        attempt("", lambda: _against_reference(trace, case, judge, execute, references))
+    judge = None if case.is_draft else judge
+    if case.is_draft:
+        card.results.append(_awaiting_review(trace))
+    else:
+        for check in _own_checks(trace, case, judge, execute, references):
+            attempt("", check)
     for rule in rules:
         attempt(f"rule {_name_of(rule)!r}", lambda rule=rule: [_run_rule(rule, trace, case)])  # type: ignore[misc]
     for judged in (Faithful, Relevant) if judge is not None else ():
         attempt("", lambda judged=judged: [judged(judge).run(trace, case)])  # type: ignore[misc]
     card.meta = record_of(trace, references)
     return card, errors
+
+
+def _own_checks(
+    trace: Trace,
+    case: Case,
+    judge: Judge | None,
+    execute: Executor | None,
+    references: list[Reference],
+) -> Iterator[Callable[[], Iterable[CheckResult]]]:
+    yield lambda: (check_no_error(stage, trace) for stage in trace.stages)
+    for check in _expected_by(case):
+        yield lambda check=check: [check(trace)]  # type: ignore[misc]
+    if case.reference_sql is not None:
+        yield lambda: _against_reference(trace, case, judge, execute, references)
+
+
+def _awaiting_review(trace: Trace) -> CheckResult:
+    stage = trace.stages[-1].name if trace.stages else "answer"
+    detail = "the case is a draft: nobody has accepted yet what it expects"
+    return CheckResult(DRAFT, stage, SKIP, detail, reason=DRAFT)
 
 
 def _expected_by(case: Case) -> Iterator[Callable[[Trace], CheckResult]]:

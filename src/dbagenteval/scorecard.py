@@ -9,6 +9,7 @@ from typing import Any
 from dbagenteval.printable import printable
 
 __all__ = [
+    "DRAFT",
     "ERROR",
     "EXPECTATIONS",
     "FAIL",
@@ -27,12 +28,15 @@ SKIP = "skip"
 ERROR = "error"
 """Not a status of a check: the verdict of a card whose evaluation could not run."""
 
+DRAFT = "draft"
+"""Check and reason code of the skip that keeps a draft case from passing."""
+
 UNVERIFIED = "unverified"
 """Reason code of a skip: the answer states figures, and there is nothing to verify them by."""
 
 _BY_STAGE = ("expected", "recall")
 _OF_A_REFERENCE = ("reference_rows", "reference_numbers", "reference_answer")
-EXPECTATIONS = frozenset((*_BY_STAGE, *_OF_A_REFERENCE, "rows_match", "sql"))
+EXPECTATIONS = frozenset((*_BY_STAGE, *_OF_A_REFERENCE, "rows_match", "sql", DRAFT))
 """Checks of what the case itself expects; all others are asked for beside it."""
 
 _STATUSES = (PASS, FAIL, SKIP)
@@ -150,6 +154,11 @@ class Scorecard:
         return self.verdict == "SKIP" and bool(self.unchecked) and proven and not self._is_unproven
 
     @property
+    def is_draft(self) -> bool:
+        """True for the SKIP of a case that nobody has accepted yet, not for a broken rule."""
+        return self.verdict == "SKIP" and any(result.reason == DRAFT for result in self.results)
+
+    @property
     def _is_unproven(self) -> bool:
         asked = {result.status for result in self.results if result.check != "no_error"}
         return asked == {SKIP} or any(result.reason == UNVERIFIED for result in self.results)
@@ -242,6 +251,7 @@ class Tally:
         failed: Cards with the verdict FAIL.
         errors: Cards with the verdict ERROR.
         skipped: Cards with the verdict SKIP.
+        drafts: Those of them whose case is a draft.
         by_tag: For each tag its `total` and `passed`.
         failed_stages: For each first failing stage the number of cards, in order of occurrence.
     """
@@ -251,6 +261,7 @@ class Tally:
     failed: int = 0
     errors: int = 0
     skipped: int = 0
+    drafts: int = 0
     by_tag: dict[str, dict[str, int]] = field(default_factory=dict)
     failed_stages: dict[str, int] = field(default_factory=dict)
 
@@ -262,6 +273,7 @@ class Tally:
         self.failed += verdict == "FAIL"
         self.errors += verdict == "ERROR"
         self.skipped += verdict == "SKIP"
+        self.drafts += card.is_draft
         for tag in card.tags:
             counts = self.by_tag.setdefault(tag, {"total": 0, "passed": 0})
             counts["total"] += 1
@@ -272,8 +284,11 @@ class Tally:
             self.failed_stages[stage] = self.failed_stages.get(stage, 0) + 1
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the `summary` of a JSON report; `pass_rate` is from 0 to 1."""
-        return {
+        """Give the `summary` of a JSON report; `pass_rate` is from 0 to 1.
+
+        `drafts` appears only when there are any.
+        """
+        summary: dict[str, Any] = {
             "total": self.total,
             "passed": self.passed,
             "failed": self.failed,
@@ -283,6 +298,9 @@ class Tally:
             "by_tag": self.by_tag,
             "failed_stages": self.failed_stages,
         }
+        if self.drafts:
+            summary["drafts"] = self.drafts
+        return summary
 
 
 @dataclass

@@ -33,6 +33,7 @@ _CHOICES = {
     "sql": ("any", "none", "required"),
     "text_numbers": ("typed", "equal"),
     "trim_char_padding": (True, False),
+    "status": ("accepted", "draft"),
 }
 _OF_A_TURN = ("expect", "reference_sql")
 
@@ -61,6 +62,10 @@ class Case:
         text_numbers: `typed`, or `equal` where `1.10` and `1.1` are the same in text columns too.
         trim_char_padding: Blanks around text do not count, as for columns of type CHAR.
         sql: `any`, `none` (small talk, a refusal) or `required`: what a right answer takes.
+        status: `accepted`, or `draft` while no person has said that it is right.
+        data: SQL script of the data that the case runs on, in place of the database; in a file
+            relative to it.
+        harvested: Where a case made from a trace came from: trace id, time, service, ….
 
     Raises:
         ValueError: A field has the wrong type or shape; the message names the field.
@@ -84,6 +89,9 @@ class Case:
     sql: str = field(default="any", kw_only=True)
     text_numbers: str = field(default="typed", kw_only=True)
     trim_char_padding: bool = field(default=False, kw_only=True)
+    status: str = field(default="accepted", kw_only=True)
+    data: str | None = field(default=None, kw_only=True)
+    harvested: dict[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         check_question_and_expect(self.question, self.expect)
@@ -130,6 +138,12 @@ class Case:
             raise ValueError(
                 "'tolerance' must hold 'relative', 'absolute' or both, numbers of 0 or more"
             )
+        data: object = self.data
+        harvested: object = self.harvested
+        if data is not None and (not isinstance(data, str) or not data.strip()):
+            raise ValueError("'data' must be the path of a SQL script")
+        if not isinstance(harvested, dict):
+            raise ValueError("'harvested' must be a mapping: trace, time, service and so on")
         for name, choices in _CHOICES.items():
             given = getattr(self, name)
             if given not in choices or type(given) is not type(choices[0]):
@@ -155,7 +169,7 @@ class Case:
         given = {
             key: value
             for key, value in data.items()
-            if value is not None or key not in ("expect", "tags", "turns")
+            if value is not None or key not in ("expect", "tags", "turns", "harvested")
         }
         if "question" not in given and given.get("turns"):
             given = _with_first_turn(given)
@@ -167,6 +181,11 @@ class Case:
     def key(self) -> str:
         """Id if there is one, else the question: what identifies the case in a file."""
         return self.id or self.question
+
+    @property
+    def is_draft(self) -> bool:
+        """True while no person has accepted the case; a draft never passes."""
+        return self.status == "draft"
 
     @property
     def reference_sqls(self) -> list[str]:

@@ -8,8 +8,11 @@ import click
 
 from dbagenteval.cases import Case, CasesWarning, filter_cases, load_cases, matching
 from dbagenteval.errors import UserError
+from dbagenteval.printable import printable
 
-__all__ = ["choose_cases", "read_cases"]
+__all__ = ["choose_cases", "needs_executor", "read_cases", "told_drafts"]
+
+_NAMED_AT_MOST = 20
 
 
 def read_cases(path: str) -> list[Case]:
@@ -24,6 +27,21 @@ def read_cases(path: str) -> list[Case]:
     for warning in caught:
         click.echo(str(warning.message), err=True)
     return cases
+
+
+def needs_executor(cases: list[Case]) -> bool:
+    """Say whether a reference SQL has to be run: drafts run none."""
+    turns = (turn for case in cases if not case.is_draft for turn in case.each_turn())
+    return any(turn.reference_sql is not None for turn in turns)
+
+
+def told_drafts(cases: list[Case]) -> str:
+    """Say how many cases nobody has accepted yet, and which; empty if there are none."""
+    keys = [printable(case.key, 100) for case in cases if case.is_draft]
+    if not keys:
+        return ""
+    more = ", …" if len(keys) > _NAMED_AT_MOST else ""
+    return f"{len(keys)} draft(s): {', '.join(keys[:_NAMED_AT_MOST])}{more}"
 
 
 def choose_cases(cases: list[Case], tags: str | None, expression: str | None) -> list[Case]:

@@ -58,6 +58,7 @@ _NEEDS_EXECUTOR = (
 @click.option("--timeout", type=float, metavar="SECONDS", help="For each question.  [default: 600]")
 @click.option("--retries", type=int, default=0, help="Ask again after an agent error.")
 @click.option("--repeat", type=int, default=1, help="Run each case so often.")
+@click.option("--allow-drafts", is_flag=True, help="Cases that nobody has accepted are fine.")
 @click.option("--fail-fast", is_flag=True, help="Stop after the first case that did not pass.")
 @click.option("--json", "json_path", metavar="PATH", help="Save the full result.")
 @click.option("--md", "md_path", metavar="PATH", help="Save a short report.")
@@ -83,7 +84,13 @@ def command(cases_file: str, **options: Any) -> int:
         _save(result, *paths)
     if any(card.meta.get("timed_out") for card in result.cards):
         click.get_current_context().obj["agent_hangs"] = True
-    return 0 if result.passed else 1
+    return 0 if _is_passed(result, allow_drafts=options["allow_drafts"]) else 1
+
+
+def _is_passed(result: SuiteResult, *, allow_drafts: bool) -> bool:
+    """Say whether all passed; drafts may be left out, but alone they show nothing."""
+    judged = [card for card in result.cards if not (allow_drafts and card.is_draft)]
+    return bool(judged) and all(card.verdict == "PASS" for card in judged)
 
 
 def _check_numbers(options: dict[str, Any]) -> None:
@@ -105,6 +112,7 @@ def _run(
     options: dict[str, Any],
     printer: ResultPrinter,
 ) -> SuiteResult:
+    from dbagenteval.cli.datasets import needs_executor
     from dbagenteval.cli.progress import progress_of
     from dbagenteval.cli.targets import load_executor, load_rules
     from dbagenteval.suite import run_suite
@@ -113,7 +121,7 @@ def _run(
     rules += proofs_of(options["prove_tenant"], options["database"])
     judge = judge_of(options)
     execute = load_executor(options["execute"], options["database"])
-    if execute is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
+    if execute is None and needs_executor(cases):
         raise UserError(_NEEDS_EXECUTOR)
     check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     total = sum(len(case.each_turn()) for case in cases)

@@ -42,12 +42,14 @@ __all__ = ["command"]
 @click.option("--allow-unmatched", is_flag=True, help="Traces that match no case are fine.")
 @click.option("--allow-missing", is_flag=True, help="Cases without a trace are fine.")
 @click.option("--allow-skipped", is_flag=True, help="Checks without evidence are fine.")
+@click.option("--allow-drafts", is_flag=True, help="Cases that nobody has accepted are fine.")
 def command(cases_file: str, **options: Any) -> int:
     """Score the traces of a store against the cases of a file.
 
     A trace belongs to the case with its case id, else to the case that asks its question.
     """
     from dbagenteval.cases import load_cases
+    from dbagenteval.cli.datasets import needs_executor
     from dbagenteval.cli.replaying import replay_of
     from dbagenteval.cli.scoring import Scoring
     from dbagenteval.cli.targets import load_executor, load_rules
@@ -66,14 +68,17 @@ def command(cases_file: str, **options: Any) -> int:
     checks += proofs_of(options["prove_tenant"], options["database"])
     judge = judge_of(options)
     executor = load_executor(options["execute"], options["database"])
-    if executor is None and any(turn.reference_sql for case in cases for turn in case.each_turn()):
+    if executor is None and needs_executor(cases):
         raise UserError(
             "some cases have `reference_sql`; pass --database URL or --execute module:function "
             "to run it"
         )
     replay = replay_of(options["database"], dialect) if options["replay_sql"] else None
     gate = Gate(
-        **{name: options[name] for name in ("allow_unmatched", "allow_missing", "allow_skipped")}
+        **{
+            f"allow_{what}": options[f"allow_{what}"]
+            for what in ("unmatched", "missing", "skipped", "drafts")
+        }
     )
     check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     scoring = Scoring(options["json_path"], options["md_path"])

@@ -85,6 +85,7 @@ class Scoring:
             matched = match.case is not None
             score.add(card, matched=matched)
             self._add(match, card)
+        score.drafts = [case.key for case in matcher.drafts]
         score.missing = [case.key for case in matcher.missing]
         self._why_missing = {case.key: matcher.why_missing(case) for case in matcher.missing}
         self._print_totals(score, gate)
@@ -133,6 +134,7 @@ class Scoring:
                 [f"{key}{self._why_missing[key]}" for key in score.missing],
                 gate.allow_missing,
             ),
+            (len(score.drafts), "case(s) are drafts", score.drafts, gate.allow_drafts),
             (
                 sum(score.unobserved.values()),
                 "check(s) had no evidence",
@@ -159,6 +161,7 @@ class Scoring:
                 meta={"dbagenteval": dbagenteval.__version__, **facts},
                 gate={"problems": score.problems(gate)},
                 missing=score.missing,
+                **({"drafts": score.drafts} if score.drafts else {}),
                 unobserved=score.unobserved,
                 unmatched_summary=score.unmatched.to_dict(),
             )

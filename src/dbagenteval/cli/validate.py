@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dbagenteval.cli.datasets import read_cases
+from dbagenteval.cli.datasets import read_cases, told_drafts
 from dbagenteval.errors import UserError
 
 __all__ = ["command"]
@@ -28,4 +28,7 @@ def command(target: str | None, *, database: bool, as_json: bool) -> int:
         raise UserError("--database and --json are for a project folder, not for a cases file")
     cases = read_cases(target)
     click.echo(f"{target}: {len(cases)} case(s) OK")
+    drafts = told_drafts(cases)
+    if drafts:
+        click.echo(f"  {drafts}")
     return 0

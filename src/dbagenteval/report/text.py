@@ -48,7 +48,8 @@ def render_totals(result: SuiteResult) -> str:
 
 def render_summary(summary: Mapping[str, Any], *, not_run: int = 0) -> str:
     """Give the same from the `summary` of a report."""
-    skipped = summary["skipped"] - not_run
+    drafts = summary.get("drafts", 0)
+    skipped = summary["skipped"] - not_run - drafts
     line = (
         f"{summary['passed']} of {summary['total']} passed "
         f"({percent(summary['passed'], summary['total'])}), "
@@ -56,6 +57,8 @@ def render_summary(summary: Mapping[str, Any], *, not_run: int = 0) -> str:
     )
     if skipped:
         line += f", {skipped} with nothing to check"
+    if drafts:
+        line += f", {drafts} {'draft' if drafts == 1 else 'drafts'}"
     if not_run:
         line += f", {not_run} not run"
     stages = sorted(summary["failed_stages"].items(), key=lambda item: -item[1])

@@ -20,11 +20,13 @@ class Gate:
         allow_unmatched: Traces that match no case are fine.
         allow_missing: Cases without a trace are fine.
         allow_skipped: Checks without evidence (rows not captured, cut, masked) are fine.
+        allow_drafts: Cases that nobody has accepted yet are fine.
     """
 
     allow_unmatched: bool = False
     allow_missing: bool = False
     allow_skipped: bool = False
+    allow_drafts: bool = False
 
 
 @dataclass(slots=True)
@@ -34,7 +36,8 @@ class Score:
     Args:
         cards: Verdicts of the matched traces.
         unmatched: Verdicts by rules alone of the traces that match no case.
-        missing: Keys of the cases without a trace, in file order.
+        missing: Keys of the cases without a trace, in file order; drafts are not among them.
+        drafts: Keys of the cases that nobody has accepted yet, in file order.
         unobserved: How many checks were skipped for want of evidence, by check name; and the
             statements that no rule saw.
         waivable: How many matched traces would pass but for such a check.
@@ -43,6 +46,7 @@ class Score:
     cards: Tally = field(default_factory=Tally)
     unmatched: Tally = field(default_factory=Tally)
     missing: list[str] = field(default_factory=list)
+    drafts: list[str] = field(default_factory=list)
     unobserved: dict[str, int] = field(default_factory=dict)
     waivable: int = 0
 
@@ -67,7 +71,7 @@ class Score:
     def problems(self, gate: Gate) -> list[str]:
         """Say why the gate is not green, one short phrase each; empty if it is."""
         found = []
-        total, passed = self.cards.total, self.cards.passed
+        total, passed = self.cards.total - self.cards.drafts, self.cards.passed
         if gate.allow_skipped:
             passed += self.waivable
         if passed < total:
@@ -79,6 +83,8 @@ class Score:
             found.append(f"{self.unmatched.total} trace(s) matched no case")
         if self.missing and not gate.allow_missing:
             found.append(f"{len(self.missing)} case(s) have no trace")
+        if self.drafts and not gate.allow_drafts:
+            found.append(f"{len(self.drafts)} case(s) are drafts")
         if self.unobserved and not gate.allow_skipped:
             found.append(f"{sum(self.unobserved.values())} check(s) had no evidence")
         if not total and not self.unmatched.total:

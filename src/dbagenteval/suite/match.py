@@ -72,8 +72,13 @@ class Matcher:
 
     @property
     def missing(self) -> list[Case]:
-        """The cases that no trace has matched so far, in file order."""
-        return [case for case in self._cases if case.key not in self._seen]
+        """The accepted cases that no trace has matched so far, in file order."""
+        return [case for case in self._cases if case.key not in self._seen and not case.is_draft]
+
+    @property
+    def drafts(self) -> list[Case]:
+        """The cases that nobody has accepted yet, in file order."""
+        return [case for case in self._cases if case.is_draft]
 
     def why_missing(self, case: Case) -> str:
         """Say, after a colon, what keeps traces from matching a case; empty if nothing does."""

@@ -95,7 +95,9 @@ class Run:
             cards = _run_case(case, self._settings, caller)
             with self._lock:
                 self._cards[index] = cards
-                if self._fail_fast and any(card.verdict != "PASS" for card in cards):
+                if self._fail_fast and any(
+                    card.verdict != "PASS" and not card.is_draft for card in cards
+                ):
                     self._waiting.clear()
                 for card in cards if self._on_card is not None else ():
                     self._on_card(card)  # type: ignore[misc]

@@ -211,3 +211,14 @@ def test_a_turn_may_not_have_the_name_of_another_case(tmp_path: Path) -> None:
         "- {id: a#3, question: q4}\n",
     )
     assert problems(path) == ["c.yaml:2: duplicate case 'a#2' (first at c.yaml:1)"]
+
+
+def test_data_is_found_beside_the_file(tmp_path: Path) -> None:
+    """Wherever the command runs; a script that is not there is a mistake."""
+    path = tmp_path / "c.yaml"
+    path.write_text("- question: A?\n  data: slices/a.sql\n")
+    with pytest.raises(DatasetError, match=r"c\.yaml:1: 'data': there is no file '.*a\.sql'"):
+        load_cases(path)
+    (tmp_path / "slices").mkdir()
+    (tmp_path / "slices" / "a.sql").write_text("CREATE TABLE t (a INTEGER);")
+    assert load_cases(path)[0].data == str(tmp_path / "slices" / "a.sql")

@@ -10,7 +10,7 @@ from typing import Any
 from dbagenteval.cases.case import Case
 from dbagenteval.cases.emptied import emptied_fields
 from dbagenteval.cases.source import Item, Source
-from dbagenteval.errors import DatasetError
+from dbagenteval.errors import DatasetError, quoted
 
 __all__ = ["CasesWarning", "load_cases"]
 
@@ -40,7 +40,8 @@ def load_cases(path: str | Path) -> list[Case]:
     name = str(path)
     source = _read(Path(path), name)
     problems = list(source.problems)
-    cases = [case for item in source.items if (case := _case(item, problems)) is not None]
+    folder = Path(path).parent
+    cases = [case for item in source.items if (case := _case(item, folder, problems)) is not None]
     if not source.items and not problems:
         problems.append(f"{name}: no cases found")
     _find_duplicates(source.items, problems)
@@ -92,15 +93,21 @@ def _reader(suffix: str) -> Callable[[str, str], Source] | None:
     return None
 
 
-def _case(item: Item, problems: list[str]) -> Case | None:
+def _case(item: Item, folder: Path, problems: list[str]) -> Case | None:
     if not isinstance(item.data, dict):
         problems.append(f"{item.where}: a case must be a mapping")
         return None
     try:
-        return Case.from_dict(item.data)
+        case = Case.from_dict(item.data)
     except ValueError as error:
         problems.append(f"{item.where}: {error}")
-    return None
+        return None
+    if case.data is not None:
+        script = folder / case.data
+        if not script.is_file():
+            problems.append(f"{item.where}: 'data': there is no file {quoted(str(script))}")
+        case.data = str(script)
+    return case
 
 
 def _find_duplicates(items: list[Item], problems: list[str]) -> None:

@@ -1,0 +1,145 @@
+"""The facts of a statement that an edit is told by: tables, filters, aggregates and so on."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dbagenteval.failures.shape import MARK, UNQUALIFIED, Block, Shape
+from dbagenteval.failures.terms import Term
+
+__all__ = ["Facts", "column_of", "facts_of", "owners_of"]
+
+_NUMBERED = re.compile(r"#\d+(?=\.|$)")
+_LONG_NAME = re.compile(r"(?:[\w-]+\.)+(?=[\w-]+\.[\w*-]+)")
+_TYPE = re.compile(r":(?:number|text|date)\b")
+_ONE_LISTED = re.compile(r" IN \((:\w+)\)$")
+_NAME = re.compile(r"[\w$-]+\.[\w$-]+")
+_JOIN = re.compile(r"([\w$-]+)\.[\w$-]+ = ([\w$-]+)\.[\w$-]+")
+
+
+@dataclass(slots=True)
+class Facts:
+    """What a statement does, in all its queries together.
+
+    Args:
+        tables: How often each table is read.
+        joins: How often each table is joined in which way other than as an inner join.
+        links: Conditions that equate columns of two tables.
+        filters: All other conditions on rows.
+        groups: What is grouped by.
+        having: Conditions on groups.
+        aggregates: Function and argument of each aggregate.
+        operators: Set operations.
+        distincts: How many queries say DISTINCT.
+        select: The outermost projection.
+        order: The outermost ORDER BY.
+        limit: The outermost LIMIT and OFFSET.
+    """
+
+    tables: Counter[str] = field(default_factory=Counter)
+    joins: Counter[tuple[str, str]] = field(default_factory=Counter)
+    links: Counter[Term] = field(default_factory=Counter)
+    filters: Counter[Term] = field(default_factory=Counter)
+    groups: Counter[Term] = field(default_factory=Counter)
+    having: Counter[Term] = field(default_factory=Counter)
+    aggregates: Counter[tuple[str, str]] = field(default_factory=Counter)
+    operators: Counter[str] = field(default_factory=Counter)
+    distincts: int = 0
+    select: list[Term] = field(default_factory=list)
+    order: list[Term] = field(default_factory=list)
+    limit: list[Term] = field(default_factory=list)
+
+
+def facts_of(shape: Shape, owners: dict[str, set[str]]) -> Facts:
+    """Gather the facts.
+
+    Args:
+        shape: The statement.
+        owners: For each column the tables that it is known to be of; an unqualified column that
+            can only be of one is taken to be its.
+    """
+    facts = Facts()
+    reader = _Spelling(owners)
+    for block in shape.blocks():
+        _add(facts, block, reader)
+    top = shape.tops[0]
+    facts.select = reader.all(top.select)
+    facts.order = reader.all(top.order)
+    facts.limit = reader.all(top.limit)
+    return facts
+
+
+def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
+    """Give the tables that each qualified column of these statements is of."""
+    found: dict[str, set[str]] = {}
+    for shape in shapes:
+        for block in shape.blocks():
+            for name in _NAME.findall(_short(str(block))):
+                table, column = name.split(".")
+                found.setdefault(column, set()).add(table)
+    return found
+
+
+def column_of(term: Term) -> str:
+    """Give the first column of a term, or the term cut short if it has none."""
+    match = _NAME.search(term.text)
+    return match[0] if match else term.text[:60]
+
+
+def _short(text: str) -> str:
+    text = MARK.sub("(query)", _NUMBERED.sub("", text.replace("^", "")))
+    return _LONG_NAME.sub("", text)
+
+
+class _Spelling:
+    """Spells terms so that those of two statements compare."""
+
+    def __init__(self, owners: dict[str, set[str]]) -> None:
+        self._owners = owners
+
+    def all(self, terms: Iterable[Term]) -> list[Term]:
+        return [self.one(term) for term in terms]
+
+    def one(self, term: Term) -> Term:
+        text = UNQUALIFIED.sub(self._qualified, _short(term.text))
+        text = _TYPE.sub(":value", text)
+        values = tuple(map(_value, term.values))
+        if values and ", " not in values[-1]:
+            text = _ONE_LISTED.sub(r" = \1", text)
+        return Term(text, values)
+
+    def _qualified(self, match: re.Match[str]) -> str:
+        tables = self._owners.get(match[1], set())
+        return f"{next(iter(tables))}.{match[1]}" if len(tables) == 1 else match[1]
+
+
+def _value(text: str) -> str:
+    """Spell a literal so that equal ones compare equal: 1 and 1.0 and '1'."""
+    try:
+        return repr(float(text)).removesuffix(".0")
+    except ValueError:
+        return text
+
+
+def _add(facts: Facts, block: Block, reader: _Spelling) -> None:
+    for relation in block.relations:
+        name = _short(relation.name).rsplit(".", 1)[-1]
+        if relation.is_table:
+            facts.tables[name] += 1
+        if relation.join not in ("", "inner"):
+            facts.joins[name, relation.join.upper()] += 1
+    conditions = [*block.where, *(term for relation in block.relations for term in relation.on)]
+    for term in reader.all(conditions):
+        sides = _JOIN.fullmatch(term.text)
+        (facts.filters if sides is None else facts.links)[term] += 1
+    facts.groups.update(reader.all(block.group))
+    facts.having.update(reader.all(block.having))
+    for name, argument in block.aggregates:
+        text = reader.one(argument).text
+        plain = text.removeprefix("DISTINCT ")
+        facts.aggregates[name if plain == text else f"{name} DISTINCT", plain] += 1
+    facts.operators.update(block.arms[1::2])
+    facts.distincts += bool(block.distinct)

@@ -1,0 +1,335 @@
+"""From SQL text to what the statement does: names resolved, aliases gone, conditions gathered."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from sqlglot import exp
+
+from dbagenteval.failures.shape import Block, Relation, Shape
+from dbagenteval.failures.terms import COLUMN, Term, TermReader, joined
+from dbagenteval.rules.output_names import OutputNames
+from dbagenteval.rules.queries import Join, Query, Source, Undecided
+from dbagenteval.rules.query_reader import read_queries
+from dbagenteval.rules.sql import Sql, read_sql
+
+__all__ = ["read_shape"]
+
+_PARAMETER = re.compile(r"\$\d+")
+_SELF = "recursion"
+_READ = frozenset(
+    ("from_", "joins", "laterals", "with_", "expressions", "where", "group", "having", "order",
+     "limit", "offset", "distinct", "qualify", "hint", "kind", "locks", "into")
+)  # fmt: skip
+
+
+def read_shape(text: str, dialect: str | None = None) -> Shape | None:
+    """Read what a text does.
+
+    Args:
+        text: One or more statements.
+        dialect: sqlglot's name, or None.
+
+    Returns:
+        None if the text can't be analysed.
+    """
+    sql = read_sql(text, dialect)
+    if not sql.statements:
+        return None
+    try:
+        return _Shapes(sql).read()
+    except (Undecided, RecursionError):
+        return None
+
+
+class _Shapes:
+    def __init__(self, sql: Sql) -> None:
+        self.sql = sql
+        self.outputs = OutputNames(sql)
+        self.inner: dict[str, Block] = {}
+        self.blocks: dict[Query, Block] = {}
+        self.marks: dict[Query, str] = {}
+
+    def read(self) -> Shape:
+        tops = tuple(self.block(query) for query in read_queries(self.sql))
+        return Shape(tops, self.inner)
+
+    def mark(self, query: Query | None) -> str:
+        """Name an inner query by what it does; one that is still being read reads itself."""
+        if query is None:
+            return _SELF
+        if query not in self.marks:
+            self.marks[query] = _SELF
+            block = self.block(query)
+            digest = hashlib.sha256(str(block).encode("utf-8", "surrogatepass")).hexdigest()
+            self.marks[query] = f"§{digest[:12]}"
+            self.inner[self.marks[query]] = block
+        return self.marks[query]
+
+    def block(self, query: Query) -> Block:
+        if query not in self.blocks:
+            if query.arms:
+                self.blocks[query] = self._arms(query)
+            elif isinstance(query.node, exp.Select):
+                self.blocks[query] = _SelectReader(self, query).block()
+            else:
+                self.blocks[query] = Block(select=(Term("VALUES"),))
+        return self.blocks[query]
+
+    def _arms(self, query: Query) -> Block:
+        arms = [self.mark(query.arms[0])]
+        for operator, arm in zip(query.operators, query.arms[1:], strict=True):
+            is_distinct = operator.args.get("distinct")
+            name = type(operator).__name__.upper()
+            arms += [name if is_distinct else f"{name} ALL", self.mark(arm)]
+        reader = _SelectReader(self, query)
+        reader.select = self.block(query.arms[0]).select
+        reader.aliases = dict(zip(self.outputs.of(query) or (), reader.select, strict=False))
+        return Block(arms=tuple(arms), order=reader.order(), limit=reader.limit())
+
+
+class _SelectReader:
+    """Reads one SELECT (or the ORDER BY and LIMIT of a set operation)."""
+
+    def __init__(self, shapes: _Shapes, query: Query) -> None:
+        self.shapes = shapes
+        self.query = query
+        self.node = query.node
+        self.fold = shapes.sql.fold
+        self.aggregates: list[tuple[str, Term]] = []
+        self.subqueries = {id(held.node): held.query for held in query.subqueries}
+        self.names = self._source_names()
+        self.reader = TermReader(self._column, self._subquery, self._aggregate)
+        self.select: tuple[Term, ...] = ()
+        self.aliases: dict[str, Term] = {}
+        self.where: list[Term] = []
+
+    def block(self) -> Block:
+        node = self.node
+        relations = self._relations(self.query.tree)
+        self.select = tuple(self.reader.term(item) for item in node.expressions)
+        self.where += self._conditions("where")
+        self.aliases = self._named_items()
+        if all(relation.join in ("", "inner") for relation in relations) and not any(
+            "*" in item.text.split(".") for item in self.select
+        ):
+            relations.sort(key=lambda relation: relation.name)
+        return Block(
+            select=self.select,
+            relations=tuple(relations),
+            where=tuple(sorted(set(self.where))),
+            group=self._group(),
+            having=tuple(sorted({*self._conditions("having"), *self._conditions("qualify")})),
+            order=self.order(),
+            limit=self.limit(),
+            distinct=self._distinct(),
+            extras=self._extras(),
+            aggregates=tuple(self.aggregates),
+        )
+
+    def _source_names(self) -> dict[int, str]:
+        """Name each source; the second use of a table in one query is `table#2`."""
+        found: dict[int, str] = {}
+        counts: dict[str, int] = {}
+        for source in self.query.sources:
+            name = self._source_name(source)
+            counts[name] = counts.get(name, 0) + 1
+            found[id(source)] = name if counts[name] == 1 else f"{name}#{counts[name]}"
+        return found
+
+    def _source_name(self, source: Source) -> str:
+        if source.kind == "table":
+            return ".".join(source.name)
+        if source.cte is not None:
+            return self.shapes.mark(source.cte.query)
+        if source.query is not None and source.kind == "query":
+            return self.shapes.mark(source.query)
+        return "values" if source.kind == "values" else "function"
+
+    def _relations(self, tree: Join | Source | None) -> list[Relation]:
+        if tree is None:
+            return []
+        if isinstance(tree, Source):
+            return [self._relation(tree)]
+        left, right, kind = tree.left, tree.right, tree.kind
+        if kind == "right":
+            left, right, kind = right, left, "left"
+        found = self._relations(left)
+        on = self._join_conditions(tree)
+        if kind == "inner":
+            self.where += on
+            return found + [self._joined(item, "inner") for item in self._relations(right)]
+        before = len(self.where)
+        added = self._relations(right)
+        on += self.where[before:]
+        del self.where[before:]
+        first = self._joined(added[0], kind, tuple(sorted(set(on))))
+        return [*found, first, *(self._joined(item, kind) for item in added[1:])]
+
+    def _relation(self, source: Source) -> Relation:
+        name = self.names[id(source)]
+        if source.kind == "function":
+            node = source.node
+            name = self.reader.term(node.this if isinstance(node, exp.Table) else node).text
+        return Relation(name, is_table=source.kind == "table")
+
+    @staticmethod
+    def _joined(relation: Relation, kind: str, on: tuple[Term, ...] = ()) -> Relation:
+        return Relation(relation.name, relation.join or kind, relation.on or on, relation.is_table)
+
+    def _join_conditions(self, join: Join) -> list[Term]:
+        if join.is_natural:
+            return [Term("NATURAL")]
+        found = [] if join.on is None else self.reader.conjuncts(join.on)
+        for name in join.using:
+            sides = [
+                self._of(side, name).text if isinstance(side, Source) else name
+                for side in (join.left, join.right)
+            ]
+            found.append(Term(" = ".join(sorted(sides))))
+        return found
+
+    def _conditions(self, clause: str) -> list[Term]:
+        node = self.node.args.get(clause)
+        return [] if node is None else self.reader.conjuncts(node.this)
+
+    def _named_items(self) -> dict[str, Term]:
+        """Give the aliases that name no column: what GROUP BY and its like mean by them."""
+        used = {
+            self.fold.of_column(column.this)
+            for item in self.node.expressions
+            for column in item.find_all(exp.Column)
+        }
+        return {
+            name: term
+            for item, term in zip(self.node.expressions, self.select, strict=True)
+            if isinstance(item, exp.Alias)
+            and (name := self.fold.of_column(item.args["alias"])) not in used
+        }
+
+    def _group(self) -> tuple[Term, ...]:
+        group = self.node.args.get("group")
+        if group is None:
+            return ()
+        keys = [self._ordinal(key) for key in group.expressions]
+        others = [
+            self.reader.term(part)
+            for name, value in group.args.items()
+            if name != "expressions"
+            for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, exp.Expr)
+        ]
+        flags = [Term(name.upper()) for name, value in group.args.items() if value is True]
+        return tuple(sorted({*keys, *others, *flags}))
+
+    def order(self) -> tuple[Term, ...]:
+        """Read ORDER BY; positions and aliases give what they stand for."""
+        order = self.node.args.get("order")
+        if order is None:
+            return ()
+        found = []
+        for item in order.expressions:
+            is_ordered = isinstance(item, exp.Ordered)
+            term = self._ordinal(item.this if is_ordered else item)
+            is_down = is_ordered and item.args.get("desc")
+            found.append(joined([term], "", after=" DESC" if is_down else ""))
+        return tuple(found)
+
+    def _ordinal(self, key: exp.Expr) -> Term:
+        if isinstance(key, exp.Literal) and not key.is_string and str(key.this).isdigit():
+            place = int(str(key.this)[:9]) - 1
+            if 0 <= place < len(self.select):
+                return self.select[place]
+            return Term(f"#{place + 1}")
+        return self.reader.term(key)
+
+    def limit(self) -> tuple[Term, ...]:
+        """Read LIMIT, FETCH or TOP, and OFFSET."""
+        found = []
+        for name in ("limit", "offset"):
+            clause = self.node.args.get(name)
+            if clause is not None:
+                count = clause.args.get("count") or clause.args.get("expression")
+                term = Term("") if count is None else self.reader.term(count)
+                found.append(joined([term], "", f"{name.upper()} "))
+        if not found and self.query.is_limited:
+            found.append(Term("LIMIT"))
+        return tuple(found)
+
+    def _distinct(self) -> tuple[Term, ...]:
+        distinct = self.node.args.get("distinct")
+        if distinct is None:
+            return ()
+        on = distinct.args.get("on")
+        return (
+            (Term("DISTINCT"),)
+            if on is None
+            else (joined([self.reader.term(on)], "", "DISTINCT ON "),)
+        )
+
+    def _extras(self) -> tuple[Term, ...]:
+        return tuple(
+            self.reader.term(part)
+            for name, value in self.node.args.items()
+            if name not in _READ
+            for part in (value if isinstance(value, list) else [value])
+            if isinstance(part, exp.Expr)
+        )
+
+    def _subquery(self, node: exp.Expr) -> Term:
+        held = self.subqueries.get(id(node))
+        return Term("(subquery)" if held is None else self.shapes.mark(held))
+
+    def _aggregate(self, name: str, argument: Term) -> None:
+        self.aggregates.append((name, argument))
+
+    def _column(self, node: exp.Column) -> Term:
+        name = "*" if isinstance(node.this, exp.Star) else self.fold.of_column(node.this)
+        qualifier = node.args.get("table")
+        if qualifier is None:
+            if _PARAMETER.fullmatch(name):
+                return Term(":value", (name,))
+            return self.aliases.get(name) or self._unqualified(name)
+        alias = self.fold.of_table(qualifier)
+        query: Query | None = self.query
+        while query is not None:
+            for source in query.sources:
+                if source.alias == alias:
+                    return self._of(source, name)
+            query = query.parent
+        return Term(f"{alias}.{name}")
+
+    def _unqualified(self, name: str) -> Term:
+        sources = self.query.sources
+        if len(sources) == 1 and self.shapes.outputs.has(sources[0], name) is not False:
+            return self._of(sources[0], name)
+        having = [source for source in sources if self.shapes.outputs.has(source, name)]
+        return self._of(having[0], name) if len(having) == 1 else Term(f".{name}")
+
+    def _of(self, source: Source, name: str) -> Term:
+        """Name a column by what it is in the source; `^` says that an outer query reads it."""
+        held = self.names.get(id(source))
+        if held is None:
+            return Term(f"^{self._source_name(source)}.{name}")
+        query = source.cte.query if source.cte is not None else source.query
+        block = None if query is None else self.shapes.blocks.get(query)
+        if query is None or block is None or source.kind not in ("cte", "query"):
+            return Term(f"{held}.{name}")
+        is_only = len(self.query.sources) == len(query.sources) == 1
+        if is_only and _is_all(block) and query.sources[0].kind == "table":
+            return Term(f"{block.relations[0].name}.{name}")
+        names = self.shapes.outputs.of_source(source) or []
+        if name not in names:
+            return Term(f"{held}.{name}")
+        place = names.index(name)
+        if is_only and len(block.select) == len(names):
+            column = block.select[place]
+            if COLUMN.fullmatch(column.text):
+                return column
+        return Term(f"{held}.{place + 1}")
+
+
+def _is_all(block: Block) -> bool:
+    """Whether a query gives all columns of what it reads and nothing else."""
+    return len(block.select) == 1 and block.select[0].text.split(".")[-1] == "*"

@@ -7,6 +7,7 @@ DbAgentEvalError
 │   ├── StoreError           the store can't be opened or read
 │   │   ├── StoreLocked      another process owns it
 │   │   └── StoreTooNew      made by a newer version
+│   ├── SliceError           no small data that shows a failure, or its script can't be read
 │   └── TargetError          `file:NAME` or a URL that can't be loaded
 └── ExportRefused            an OTLP request that is answered with an error status
     ├── MalformedRequest     not such a message; never retry
@@ -31,6 +32,7 @@ __all__ = [
     "MalformedRequest",
     "Overloaded",
     "RequestTooLarge",
+    "SliceError",
     "StoreError",
     "StoreLocked",
     "StoreTooNew",
@@ -95,6 +97,10 @@ class StoreLocked(StoreError):
 
 class StoreTooNew(StoreError):
     """The store was made by a newer version of dbagenteval."""
+
+
+class SliceError(UserError):
+    """No small data shows the failure, or a script of data can't be read."""
 
 
 class TargetError(UserError):

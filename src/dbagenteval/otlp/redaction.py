@@ -10,6 +10,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -17,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from dbagenteval.errors import UserError, quoted
 
-__all__ = ["DETECTORS", "Redactor"]
+__all__ = ["DETECTORS", "Redactor", "replace_found"]
 
 _Replace = Callable[[str], str]
 
@@ -54,15 +55,31 @@ def _substitute(pattern: re.Pattern[str], name: str) -> _Replace:
     return lambda text: pattern.sub(f"[REDACTED:{name}]", text)
 
 
-def _replace_cards(text: str) -> str:
-    return _CARD.sub(lambda found: "[REDACTED:card]" if _is_card(found[0]) else found[0], text)
+_PATTERNS = {"secret": _SECRET, "email": _EMAIL, "card": _CARD, "phone": _PHONE}
+
+
+def _replace_one(text: str, name: str, replacement: Callable[[str, str], str]) -> str:
+    return _PATTERNS[name].sub(
+        lambda found: (
+            found[0] if name == "card" and not _is_card(found[0]) else replacement(name, found[0])
+        ),
+        text,
+    )
+
+
+def replace_found(text: str, replacement: Callable[[str, str], str]) -> str:
+    """Give a text with `replacement(detector, found)` in place of all that a detector finds."""
+    for name in _PATTERNS:
+        text = _replace_one(text, name, replacement)
+    return text
+
+
+def _marked(name: str, _: str) -> str:
+    return f"[REDACTED:{name}]"
 
 
 DETECTORS: dict[str, _Replace] = {
-    "secret": _substitute(_SECRET, "secret"),
-    "email": _substitute(_EMAIL, "email"),
-    "card": _replace_cards,
-    "phone": _substitute(_PHONE, "phone"),
+    name: partial(_replace_one, name=name, replacement=_marked) for name in _PATTERNS
 }
 """What can be found in texts by name; they run in this order."""
 

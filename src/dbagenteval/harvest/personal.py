@@ -1,0 +1,147 @@
+"""Which columns hold personal data, and which words are people's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from importlib import resources
+
+__all__ = ["KINDS", "name_words", "named_people", "personal_kind", "phone_numbers"]
+
+KINDS = ("name", "email", "phone", "card", "address", "secret")
+"""Kinds of personal data, as they are named in what replaces them."""
+
+_PEOPLE = frozenset(
+    "account accountholder agent author borrower cardholder client consultant contact coworker "
+    "customer director driver employee guest holder lead manager member owner partner passenger "
+    "patient payee people person recipient rep salesperson seller sender staff student subscriber "
+    "supervisor teacher user worker kunde kundin mitarbeiter mitarbeiterin "
+    "ansprechpartner benutzer mitglied patientin personal verkäufer inhaber empfänger".split()
+)
+_NAME_COLUMNS = frozenset(
+    "firstname lastname middlename fullname givenname familyname surname forename nickname "
+    "username maidenname vorname nachname familienname".split()
+)
+_NAME_PARTS = frozenset(("first", "last", "middle", "full", "given", "family", "nick", "display"))
+_BY_WORD = {
+    "email": ("email", "mail", "emails"),
+    "phone": ("phone", "telephone", "tel", "mobile", "cell", "fax", "telefon", "handy", "mobil"),
+    "card": ("iban", "card", "cardnumber", "pan", "ssn", "passport"),
+    "address": ("address", "addr", "street", "adresse", "straße", "strasse"),
+    "secret": ("password", "passwort", "secret", "token"),
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
+
+_LETTERS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
+_NAME = re.compile(_LETTERS)
+_NOT_A_NAME = frozenset(
+    "von van der den de del della da di du la le the of and und et y zu zum co corp inc llc ltd "
+    "plc gmbh ag kg se sa srl oy ab bv".split()
+)
+_CUES = (
+    "customer|client|user|employee|contact|patient|member|passenger|student|driver|guest|seller|"
+    "owner|manager|person|named|called|mr|mrs|ms|miss|dr|prof|professor|herr|herrn|frau|kunde|"
+    "kundin|kunden|mitarbeiter|mitarbeiterin|namens|señor|señora|monsieur|madame"
+)
+_CAPITALISED = r"(?:[A-ZÀ-ÖØ-ÞĀ-ſ](?:['’][A-Z])?[^\W\d_A-Z][^\W\d_]*(?:['’-][^\W\d_]+)*)"
+_PARTICLES = r"(?:(?:von|van|der|den|de|del|della|da|di|du|la|le|zu|el|al)\s+)*"
+_AFTER_A_CUE = re.compile(
+    rf"(?<!\w)(?i:{_CUES})(?:\s+(?i:named|called|name|is|namens))?\.?:?\s+[\"'“„]?"
+    rf"((?:{_PARTICLES}{_CAPITALISED})(?:\s+{_PARTICLES}{_CAPITALISED}){{0,3}})"
+)
+_CAPITALISED_WORDS = re.compile(rf"{_CAPITALISED}(?:\s+{_PARTICLES}{_CAPITALISED}){{0,3}}")
+# Without a country code, which the detectors of the receiver ask for: in groups, or said to be one.
+_PHONE = re.compile(
+    r"(?<![\w.-])(?:0\d{1,4}[ /-]\d{2,5}(?:[ -]?\d{2,5}){0,3}|\d{3}[-. ]\d{3}[-. ]\d{4})(?![\w-])"
+    r"|(?<!\w)(?i:tel|telephone|phone|mobile|telefon|handy|call|fax|anruf|nummer)[ .:]+"
+    r"(?i:(?:number|no|at|is)[ .:]+)?(?P<said>\d(?:[ ./-]?\d){5,14})(?!\w)"
+)
+
+
+def personal_kind(column: str, tables: Collection[str] = ()) -> str | None:
+    """Give the kind of personal data that a column holds, going by its name.
+
+    Args:
+        column: Its name.
+        tables: The tables it may be of: a plain `name` is personal in a table of people.
+
+    Returns:
+        One of `KINDS`, or None.
+    """
+    words = _words(column)
+    joined = "".join(words)
+    if words and words[-1] in ("id", "key", "count", "type", "status", "group", "segment"):
+        return None
+    for kind, telling in _BY_WORD.items():
+        if any(word in telling for word in words):
+            return kind
+    if joined in _NAME_COLUMNS or any(word in _NAME_COLUMNS for word in words):
+        return "name"
+    has_person = any(_is_person(word) for word in words)
+    if "name" in words:
+        is_named = has_person or any(word in _NAME_PARTS for word in words)
+        return "name" if is_named or any(map(_is_of_people, tables)) else None
+    return "name" if has_person and len(words) == 1 else None
+
+
+def _is_of_people(table: str) -> bool:
+    words = _words(table)
+    return bool(words) and _is_person(words[-1])
+
+
+def _is_person(word: str) -> bool:
+    return any(
+        word[: len(word) - len(ending)] in _PEOPLE
+        for ending in ("", "s", "n", "en", "innen")
+        if word.endswith(ending)
+    )
+
+
+def _words(name: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(_HUMP.sub("_", name))]
+
+
+def name_words(value: str) -> list[str]:
+    """Give the words of a name that tell who it is: no particles, no legal forms, no initials."""
+    return [
+        word
+        for word in _NAME.findall(value)
+        if word.casefold() not in _NOT_A_NAME and (len(word) > 1 or not word.isascii())
+    ]
+
+
+def named_people(text: str) -> Iterator[str]:
+    """Give the names of people in running text.
+
+    Found are capitalised words behind what a person is called by (`customer Anna Schmidt`, `Frau
+    Müller`), and words that are given names, with the capitalised words behind them. A name that
+    is neither can't be told from other words; `Redaction` learns it from SQL and rows.
+    """
+    for found in _AFTER_A_CUE.finditer(text):
+        yield _bare(found[1])
+    for found in _CAPITALISED_WORDS.finditer(text):
+        words = found[0].split()
+        start = next((i for i, word in enumerate(words) if _bare(word) in given_names()), None)
+        if start is not None:
+            yield _bare(" ".join(words[start:]))
+
+
+def phone_numbers(text: str) -> Iterator[str]:
+    """Give the telephone numbers in running text that have no country code."""
+    for found in _PHONE.finditer(text):
+        yield found["said"] or found[0]
+
+
+def _bare(word: str) -> str:
+    return re.split(r"['’]s$", word)[0]
+
+
+@lru_cache(maxsize=1)
+def given_names() -> frozenset[str]:
+    """Give common given names."""
+    text = resources.files(__package__).joinpath("given_names.txt").read_text(encoding="utf-8")
+    return frozenset(
+        word for line in text.splitlines() if not line.startswith("#") for word in line.split()
+    )

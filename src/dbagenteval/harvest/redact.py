@@ -1,0 +1,198 @@
+"""Personal data in a question, its SQL and its rows gives way to stand-ins, always the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from sqlglot.dialects.dialect import Dialect
+
+from dbagenteval.harvest.personal import name_words, named_people, phone_numbers
+from dbagenteval.harvest.sql_values import sql_values
+from dbagenteval.otlp.redaction import replace_found
+from dbagenteval.traces import Rows
+
+__all__ = ["Redaction"]
+
+_LITERAL = r"'(?:[^']|'')*(?:'|\Z)"
+_ESCAPED_LITERAL = r"'(?:[^'\\]|''|\\.)*(?:'|\Z)"
+_OTHER_TEXTS = r"|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)|\$(\w*)\$.*?\$\1\$|\b\d{7,}\b"
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_NO_DIGIT = re.compile(r"\D")
+_SHORTEST_VALUE = 4
+_STAND_INS = {
+    "email": "email{}@example.com",
+    "phone": "999000{:04}",
+    "card": "9{:015}",
+    "address": "Address {}",
+    "secret": "secret{}",
+}
+"""Numbers stay numbers; none of them is a phone number or a card that exists."""
+
+
+class Redaction:
+    """Replaces personal data in all that belongs to one trace.
+
+    It first learns from everything, then replaces: a name that the rows give away is replaced in
+    the question too. Names are replaced word by word, so that `LIKE '%Schmidt%'` still finds who
+    it found, and in the case in which they stand.
+
+    Args:
+        dialect: sqlglot's name of the dialect of the SQL, or None.
+    """
+
+    def __init__(self, dialect: str | None = None) -> None:
+        self._dialect = dialect
+        literal = _ESCAPED_LITERAL if _has_backslashes(dialect) else _LITERAL
+        self._sql_texts = re.compile(literal + _OTHER_TEXTS, re.DOTALL)
+        self._words: dict[str, str] = {}
+        self._values: dict[str, tuple[str, str]] = {}
+        self._stand_ins: dict[tuple[str, str], str] = {}
+        self._identifiers: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        self._replaced: set[str] = set()
+
+    @property
+    def replaced(self) -> list[str]:
+        """The kinds of data that were replaced so far."""
+        return sorted(self._replaced)
+
+    def learn_text(self, text: str) -> None:
+        """Learn the names and telephone numbers in running text."""
+        for name in named_people(text):
+            self._learn("name", name)
+        for number in phone_numbers(text):
+            self._learn("phone", number)
+
+    def learn_sql(self, sql: str) -> None:
+        """Learn the values that a query compares with personal columns."""
+        self._identifiers.update(
+            word.casefold() for word in _IDENTIFIER.findall(self._sql_texts.sub(" ", sql))
+        )
+        found = sql_values(sql, self._dialect)
+        for kind, value in found.compared:
+            self._learn(kind, value)
+        for text in found.texts:
+            self.learn_text(text)
+
+    def learn_rows(self, rows: Rows, sql: str) -> None:
+        """Learn the values of the personal columns of a result."""
+        found = sql_values(sql, self._dialect)
+        kinds = {name: found.kind_of(name) for row in rows for name in row}
+        for row in rows:
+            for name, cell in row.items():
+                if kinds[name] and isinstance(cell, (str, int)) and not isinstance(cell, bool):
+                    self._learn(kinds[name] or "", str(cell))
+                for text in _texts(cell):
+                    self.learn_text(text)
+
+    def text(self, text: str) -> str:
+        """Give running text without personal data."""
+        text = replace_found(text, self._detected)
+        if self._pattern is None:
+            self._pattern = _any_of([*self._values, *self._words])
+        return self._pattern.sub(self._known, text)
+
+    def sql(self, sql: str) -> str:
+        """Give a query without personal data: in its literals and comments, not its names."""
+        return self._sql_texts.sub(lambda found: self._sql_text(found[0]), sql)
+
+    def rows(self, rows: Rows) -> Rows:
+        """Give rows without personal data."""
+        return [{self.text(name): self.value(cell) for name, cell in row.items()} for row in rows]
+
+    def value(self, value: Any) -> Any:
+        """Give one value without personal data, however deep it nests; others stay as they are."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(str(key)): self.value(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.value(item) for item in value]
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**6:
+            text = self.text(str(value))
+            return int(text) if text.isdigit() else value
+        return value
+
+    def _learn(self, kind: str, value: str) -> None:
+        value = value.strip()
+        self._pattern = None
+        if kind == "name":
+            if any(char.isdigit() for char in value):
+                return
+            for word in name_words(value):
+                self._words.setdefault(word.casefold(), f"Name{len(self._words) + 1}")
+        elif len(value) >= _SHORTEST_VALUE:
+            self._stand_in(kind, value)
+
+    def _stand_in(self, kind: str, value: str) -> str:
+        """Give what stands for a value; a phone number or card is the same however written."""
+        key = _NO_DIGIT.sub("", value) if kind in ("phone", "card") else value.casefold()
+        stand_in = self._stand_ins.get((kind, key))
+        if stand_in is None:
+            count = sum(of == kind for of, _ in self._stand_ins) + 1
+            stand_in = self._stand_ins[kind, key] = _STAND_INS[kind].format(count)
+        if value.casefold() not in self._values:
+            self._values[value.casefold()] = (kind, stand_in)
+            self._pattern = None
+        return stand_in
+
+    def _detected(self, kind: str, value: str) -> str:
+        self._replaced.add(kind)
+        return self._stand_in(kind, value)
+
+    def _known(self, found: re.Match[str]) -> str:
+        text, key = found[0], found[0].casefold()
+        if key in self._values:
+            kind, stand_in = self._values[key]
+            self._replaced.add(kind)
+            return stand_in
+        if key not in self._words or (text.islower() and text in self._identifiers):
+            return text  # `orders of Mr Orders`
+        self._replaced.add("name")
+        word = self._words[key]
+        if text.islower():
+            return word.lower()
+        return word.upper() if text.isupper() and len(text) > 1 else word
+
+    def _sql_text(self, text: str) -> str:
+        if text[0] != "'":
+            return self.text(text)
+        closing = "'" if len(text) > 1 and text.endswith("'") else ""
+        value = text[1 : len(text) - len(closing)].replace("''", "'")
+        clean = self.text(value)
+        return text if clean == value else "'" + clean.replace("'", "''") + closing
+
+
+def _has_backslashes(dialect: str | None) -> bool:
+    try:
+        return "\\" in Dialect.get_or_raise(dialect).tokenizer_class.STRING_ESCAPES
+    except ValueError:
+        return False
+
+
+def _texts(cell: Any) -> Iterable[str]:
+    """Give the texts of a cell, however deep they nest."""
+    if isinstance(cell, str):
+        yield cell
+    elif isinstance(cell, (dict, list, tuple)):
+        for item in cell.values() if isinstance(cell, dict) else cell:
+            yield from _texts(item)
+
+
+def _any_of(texts: list[str]) -> re.Pattern[str]:
+    """Make the pattern of whole words; scripts without spaces have no word boundaries."""
+    if not texts:
+        return re.compile(r"(?!)")
+    longest_first = sorted(texts, key=len, reverse=True)
+    apart = [re.escape(text) for text in longest_first if text.isascii() or _is_cased(text)]
+    within = [
+        re.escape(text) for text in longest_first if not text.isascii() and not _is_cased(text)
+    ]
+    parts = ([rf"(?<!\w)(?:{'|'.join(apart)})(?!\w)"] if apart else []) + within
+    return re.compile("|".join(parts), re.IGNORECASE)
+
+
+def _is_cased(text: str) -> bool:
+    return text.lower() != text.upper()

@@ -1,0 +1,104 @@
+"""What a query says of personal data: values it compares with, columns it gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbagenteval.harvest.personal import personal_kind
+from dbagenteval.rules.sql import Sql, read_sql
+
+__all__ = ["SqlValues", "sql_values"]
+
+_COMPARED = re.compile(
+    r"""(?P<column>[\w$]+)["`\])]*\s*(?:=|<>|!=|(?:NOT\s+)?I?LIKE|(?:NOT\s+)?IN\s*\()\s*"""
+    r"""(?P<values>(?:'(?:[^']|'')*(?:'|\Z)\s*,?\s*)+)""",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"'((?:[^']|'')*)(?:'|\Z)")
+
+
+@dataclass(slots=True)
+class SqlValues:
+    """The personal data of a query.
+
+    Args:
+        compared: Kind and value of what is compared with a personal column.
+        texts: All other literals.
+        columns: Kind of each column of a result that is made of personal columns.
+        tables: The tables that are read.
+    """
+
+    compared: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    tables: set[str] = field(default_factory=set)
+
+    def kind_of(self, column: str) -> str | None:
+        """Give the kind of personal data in a column of the result, or None."""
+        known = self.columns.get(column.casefold())
+        return known if known is not None else personal_kind(column, self.tables)
+
+
+def sql_values(text: str, dialect: str | None = None) -> SqlValues:
+    """Read the personal data of a query, by its text where it can't be parsed."""
+    sql = read_sql(text, dialect)
+    found = SqlValues()
+    if sql.problem is not None or not sql.statements:
+        _read_text(text, found)
+        return found
+    sources = {table.alias_or_name.casefold(): table.name for table in sql.find(exp.Table)}
+    found.tables = set(sources.values())
+    _read_results(sql, sources, found)
+    for literal in sql.find(exp.Literal):
+        value = str(literal.this)
+        kind = _compared_kind(literal, sources, found)
+        if kind is not None:
+            found.compared.append((kind, value.strip("%")))
+        elif literal.is_string:
+            found.texts.append(value)
+    return found
+
+
+def _read_text(text: str, found: SqlValues) -> None:
+    found.texts = [value.replace("''", "'") for value in _QUOTED.findall(text)]
+    for match in _COMPARED.finditer(text):
+        kind = personal_kind(match["column"], ("people",))
+        if kind is not None:
+            values = (value.replace("''", "'") for value in _QUOTED.findall(match["values"]))
+            found.compared += [(kind, value.strip("%")) for value in values]
+
+
+def _read_results(sql: Sql, sources: dict[str, str], found: SqlValues) -> None:
+    """Note what the columns of all queries are made of, those of inner queries first."""
+    for select in reversed(list(sql.find(exp.Select))):
+        for projection in select.expressions:
+            kinds = [_kind(column, sources, found) for column in _columns(projection)]
+            name = projection.alias_or_name or projection.sql()
+            personal = next((kind for kind in kinds if kind is not None), None)
+            if personal is not None:
+                found.columns[name.casefold()] = personal
+            elif isinstance(projection.unalias(), exp.Column):
+                # Of a table that is known not to be of people.
+                found.columns.setdefault(name.casefold(), "")
+
+
+def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
+    return tree.find_all(exp.Column)
+
+
+def _kind(column: exp.Column, sources: dict[str, str], found: SqlValues) -> str | None:
+    own = sources.get(column.table.casefold())
+    tables: Collection[str] = found.tables if own is None else (own,)
+    return found.columns.get(column.name.casefold()) or personal_kind(column.name, tables)
+
+
+def _compared_kind(literal: exp.Expr, sources: dict[str, str], found: SqlValues) -> str | None:
+    predicate = literal.find_ancestor(exp.Predicate, exp.Select)
+    if predicate is None or isinstance(predicate, exp.Select):
+        return None
+    kinds = (_kind(column, sources, found) for column in _columns(predicate))
+    return next((kind for kind in kinds if kind), None)

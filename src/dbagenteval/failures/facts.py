@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dbagenteval.failures.shape import MARK, UNQUALIFIED, Block, Shape
@@ -36,6 +36,7 @@ class Facts:
         distincts: How many queries say DISTINCT.
         select: The outermost projection.
         order: The outermost ORDER BY.
+        places: The same by position in the projection, where it is of a selected column.
         limit: The outermost LIMIT and OFFSET.
     """
 
@@ -50,25 +51,33 @@ class Facts:
     distincts: int = 0
     select: list[Term] = field(default_factory=list)
     order: list[Term] = field(default_factory=list)
+    places: list[str] = field(default_factory=list)
     limit: list[Term] = field(default_factory=list)
 
 
-def facts_of(shape: Shape, owners: dict[str, set[str]]) -> Facts:
+def facts_of(
+    shape: Shape, owners: Mapping[str, set[str]], renamed: tuple[str, str] | None = None
+) -> Facts:
     """Gather the facts.
 
     Args:
         shape: The statement.
         owners: For each column the tables that it is known to be of; an unqualified column that
             can only be of one is taken to be its.
+        renamed: A table, and what to call it instead.
     """
     facts = Facts()
-    reader = _Spelling(owners)
-    for block in shape.blocks():
+    reader = _Spelling(owners, renamed)
+    for block in shape.blocks:
         _add(facts, block, reader)
     top = shape.tops[0]
     facts.select = reader.all(top.select)
     facts.order = reader.all(top.order)
     facts.limit = reader.all(top.limit)
+    place = {term.text: f"#{index}" for index, term in enumerate(facts.select)}
+    for term in facts.order:
+        key = term.text.removesuffix(" DESC")
+        facts.places.append(place.get(key, key) + term.text[len(key) :])
     return facts
 
 
@@ -76,7 +85,7 @@ def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
     """Give the tables that each qualified column of these statements is of."""
     found: dict[str, set[str]] = {}
     for shape in shapes:
-        for block in shape.blocks():
+        for block in shape.blocks:
             for name in _NAME.findall(_short(str(block))):
                 table, column = name.split(".")
                 found.setdefault(column, set()).add(table)
@@ -97,8 +106,11 @@ def _short(text: str) -> str:
 class _Spelling:
     """Spells terms so that those of two statements compare."""
 
-    def __init__(self, owners: dict[str, set[str]]) -> None:
+    def __init__(
+        self, owners: Mapping[str, set[str]], renamed: tuple[str, str] | None = None
+    ) -> None:
         self._owners = owners
+        self._renamed = renamed
 
     def all(self, terms: Iterable[Term]) -> list[Term]:
         return [self.one(term) for term in terms]
@@ -106,6 +118,10 @@ class _Spelling:
     def one(self, term: Term) -> Term:
         text = UNQUALIFIED.sub(self._qualified, _short(term.text))
         text = _TYPE.sub(":value", text)
+        if self._renamed is not None:
+            text = re.sub(
+                rf"(?<![\w$-]){re.escape(self._renamed[0])}\.", f"{self._renamed[1]}.", text
+            )
         values = tuple(map(_value, term.values))
         if values and ", " not in values[-1]:
             text = _ONE_LISTED.sub(r" = \1", text)
@@ -131,12 +147,12 @@ def _add(facts: Facts, block: Block, reader: _Spelling) -> None:
             facts.tables[name] += 1
         if relation.join not in ("", "inner"):
             facts.joins[name, relation.join.upper()] += 1
-    conditions = [*block.where, *(term for relation in block.relations for term in relation.on)]
+    conditions = {*block.where, *(term for relation in block.relations for term in relation.on)}
     for term in reader.all(conditions):
         sides = _JOIN.fullmatch(term.text)
         (facts.filters if sides is None else facts.links)[term] += 1
     facts.groups.update(reader.all(block.group))
-    facts.having.update(reader.all(block.having))
+    facts.having.update(reader.all(set(block.having)))
     for name, argument in block.aggregates:
         text = reader.one(argument).text
         plain = text.removeprefix("DISTINCT ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dbagenteval.failures.terms import Term
@@ -105,16 +105,13 @@ class Shape:
 
     Args:
         tops: The outermost query of each statement.
-        inner: Queries inside others by their marks; alike ones are one.
+        inner: Queries inside others by their marks; those that differ only in literals are one.
+        blocks: All queries.
     """
 
     tops: tuple[Block, ...]
     inner: dict[str, Block]
-
-    def blocks(self) -> Iterator[Block]:
-        """Give all queries, each once."""
-        yield from self.tops
-        yield from self.inner.values()
+    blocks: tuple[Block, ...]
 
     def __str__(self) -> str:
         """Give the canonical text; inner queries are named q1, q2 … as they are met."""

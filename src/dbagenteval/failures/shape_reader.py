@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 from sqlglot import exp
 
+from dbagenteval.failures.columns import Columns
 from dbagenteval.failures.shape import Block, Relation, Shape
-from dbagenteval.failures.terms import COLUMN, Term, TermReader, joined
+from dbagenteval.failures.terms import Term, TermReader, joined
 from dbagenteval.rules.output_names import OutputNames
 from dbagenteval.rules.queries import Join, Query, Source, Undecided
 from dbagenteval.rules.query_reader import read_queries
@@ -16,7 +16,6 @@ from dbagenteval.rules.sql import Sql, read_sql
 
 __all__ = ["read_shape"]
 
-_PARAMETER = re.compile(r"\$\d+")
 _SELF = "recursion"
 _READ = frozenset(
     ("from_", "joins", "laterals", "with_", "expressions", "where", "group", "having", "order",
@@ -46,6 +45,7 @@ def read_shape(text: str, dialect: str | None = None) -> Shape | None:
 class _Shapes:
     def __init__(self, sql: Sql) -> None:
         self.sql = sql
+        self.fold = sql.fold
         self.outputs = OutputNames(sql)
         self.inner: dict[str, Block] = {}
         self.blocks: dict[Query, Block] = {}
@@ -53,7 +53,7 @@ class _Shapes:
 
     def read(self) -> Shape:
         tops = tuple(self.block(query) for query in read_queries(self.sql))
-        return Shape(tops, self.inner)
+        return Shape(tops, self.inner, tuple(self.blocks.values()))
 
     def mark(self, query: Query | None) -> str:
         """Name an inner query by what it does; one that is still being read reads itself."""
@@ -96,10 +96,10 @@ class _SelectReader:
         self.shapes = shapes
         self.query = query
         self.node = query.node
-        self.fold = shapes.sql.fold
+        self.fold = shapes.fold
         self.aggregates: list[tuple[str, Term]] = []
         self.subqueries = {id(held.node): held.query for held in query.subqueries}
-        self.names = self._source_names()
+        self.columns = Columns(query, shapes)
         self.reader = TermReader(self._column, self._subquery, self._aggregate)
         self.select: tuple[Term, ...] = ()
         self.aliases: dict[str, Term] = {}
@@ -118,34 +118,15 @@ class _SelectReader:
         return Block(
             select=self.select,
             relations=tuple(relations),
-            where=tuple(sorted(set(self.where))),
+            where=tuple(sorted(self.where)),
             group=self._group(),
-            having=tuple(sorted({*self._conditions("having"), *self._conditions("qualify")})),
+            having=tuple(sorted([*self._conditions("having"), *self._conditions("qualify")])),
             order=self.order(),
             limit=self.limit(),
             distinct=self._distinct(),
             extras=self._extras(),
             aggregates=tuple(self.aggregates),
         )
-
-    def _source_names(self) -> dict[int, str]:
-        """Name each source; the second use of a table in one query is `table#2`."""
-        found: dict[int, str] = {}
-        counts: dict[str, int] = {}
-        for source in self.query.sources:
-            name = self._source_name(source)
-            counts[name] = counts.get(name, 0) + 1
-            found[id(source)] = name if counts[name] == 1 else f"{name}#{counts[name]}"
-        return found
-
-    def _source_name(self, source: Source) -> str:
-        if source.kind == "table":
-            return ".".join(source.name)
-        if source.cte is not None:
-            return self.shapes.mark(source.cte.query)
-        if source.query is not None and source.kind == "query":
-            return self.shapes.mark(source.query)
-        return "values" if source.kind == "values" else "function"
 
     def _relations(self, tree: Join | Source | None) -> list[Relation]:
         if tree is None:
@@ -164,11 +145,11 @@ class _SelectReader:
         added = self._relations(right)
         on += self.where[before:]
         del self.where[before:]
-        first = self._joined(added[0], kind, tuple(sorted(set(on))))
+        first = self._joined(added[0], kind, tuple(sorted(on)))
         return [*found, first, *(self._joined(item, kind) for item in added[1:])]
 
     def _relation(self, source: Source) -> Relation:
-        name = self.names[id(source)]
+        name = self.columns.source(source)
         if source.kind == "function":
             node = source.node
             name = self.reader.term(node.this if isinstance(node, exp.Table) else node).text
@@ -184,7 +165,7 @@ class _SelectReader:
         found = [] if join.on is None else self.reader.conjuncts(join.on)
         for name in join.using:
             sides = [
-                self._of(side, name).text if isinstance(side, Source) else name
+                self.columns.of(side, name).text if isinstance(side, Source) else name
                 for side in (join.left, join.right)
             ]
             found.append(Term(" = ".join(sorted(sides))))
@@ -285,51 +266,8 @@ class _SelectReader:
         self.aggregates.append((name, argument))
 
     def _column(self, node: exp.Column) -> Term:
-        name = "*" if isinstance(node.this, exp.Star) else self.fold.of_column(node.this)
-        qualifier = node.args.get("table")
-        if qualifier is None:
-            if _PARAMETER.fullmatch(name):
-                return Term(":value", (name,))
-            return self.aliases.get(name) or self._unqualified(name)
-        alias = self.fold.of_table(qualifier)
-        query: Query | None = self.query
-        while query is not None:
-            for source in query.sources:
-                if source.alias == alias:
-                    return self._of(source, name)
-            query = query.parent
-        return Term(f"{alias}.{name}")
-
-    def _unqualified(self, name: str) -> Term:
-        sources = self.query.sources
-        if len(sources) == 1 and self.shapes.outputs.has(sources[0], name) is not False:
-            return self._of(sources[0], name)
-        having = [source for source in sources if self.shapes.outputs.has(source, name)]
-        return self._of(having[0], name) if len(having) == 1 else Term(f".{name}")
-
-    def _of(self, source: Source, name: str) -> Term:
-        """Name a column by what it is in the source; `^` says that an outer query reads it."""
-        held = self.names.get(id(source))
-        if held is None:
-            return Term(f"^{self._source_name(source)}.{name}")
-        query = source.cte.query if source.cte is not None else source.query
-        block = None if query is None else self.shapes.blocks.get(query)
-        if query is None or block is None or source.kind not in ("cte", "query"):
-            return Term(f"{held}.{name}")
-        is_only = len(self.query.sources) == len(query.sources) == 1
-        if is_only and _is_all(block) and query.sources[0].kind == "table":
-            return Term(f"{block.relations[0].name}.{name}")
-        names = self.shapes.outputs.of_source(source) or []
-        if name not in names:
-            return Term(f"{held}.{name}")
-        place = names.index(name)
-        if is_only and len(block.select) == len(names):
-            column = block.select[place]
-            if COLUMN.fullmatch(column.text):
-                return column
-        return Term(f"{held}.{place + 1}")
-
-
-def _is_all(block: Block) -> bool:
-    """Whether a query gives all columns of what it reads and nothing else."""
-    return len(block.select) == 1 and block.select[0].text.split(".")[-1] == "*"
+        if self.aliases and node.args.get("table") is None:
+            found = self.aliases.get(self.fold.of_column(node.this))
+            if found is not None:
+                return found
+        return self.columns.named(node)

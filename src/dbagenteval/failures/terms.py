@@ -63,9 +63,10 @@ class Term:
         return self.text.startswith(":")
 
     @property
-    def side(self) -> tuple[bool, bool, str]:
+    def side(self) -> tuple[bool, bool, bool, str]:
         """Where it stands in a comparison: columns before expressions before literals."""
-        return self.is_literal, COLUMN.fullmatch(self.text) is None, self.text
+        is_outer = self.text.startswith("^")
+        return self.is_literal, COLUMN.fullmatch(self.text) is None, is_outer, self.text
 
 
 def joined(parts: Sequence[Term], glue: str, before: str = "", after: str = "") -> Term:
@@ -162,12 +163,6 @@ class TermReader:
 
     @_read.register(exp.And)
     @_read.register(exp.Or)
-    def _(self, node: exp.Connector) -> Term:
-        operands = sorted(set(self._operands(node, type(node))))
-        if len(operands) == 1:
-            return operands[0]
-        return joined(operands, f" {_SYMBOLS[type(node)]} ", "(", ")")
-
     @_read.register(exp.Add)
     @_read.register(exp.Mul)
     def _(self, node: exp.Binary) -> Term:

@@ -10,6 +10,7 @@ from dbagenteval.failures.facts import Facts, facts_of, owners_of
 from dbagenteval.failures.shape import Shape
 from dbagenteval.failures.shape_reader import read_shape
 from dbagenteval.printable import printable
+from dbagenteval.rules.dialects import from_system_name
 
 __all__ = ["SqlEdit", "sql_edit"]
 
@@ -42,8 +43,9 @@ def sql_edit(agent: str, reference: str, dialect: str | None = None) -> SqlEdit:
     Args:
         agent: The agent's SQL.
         reference: The reference SQL.
-        dialect: sqlglot's name of the dialect of both, or None.
+        dialect: sqlglot's name of the dialect of both or the database's own, or None.
     """
+    dialect = None if dialect is None else from_system_name(dialect)
     if len(agent) + len(reference) > _MAX_CHARS:
         return _edit(agent, reference, dialect)
     return _cached(agent, reference, dialect)

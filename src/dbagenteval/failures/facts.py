@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dbagenteval.failures.shape import MARK, UNQUALIFIED, Block, Shape
+from dbagenteval.failures.shape import MARK, NUMBERED, UNQUALIFIED, Block, Shape
 from dbagenteval.failures.terms import Term
 
 __all__ = ["Facts", "column_of", "facts_of", "owners_of"]
 
-_NUMBERED = re.compile(r"#\d+(?=\.|$)")
 _LONG_NAME = re.compile(r"(?:[\w-]+\.)+(?=[\w-]+\.[\w*-]+)")
 _TYPE = re.compile(r":(?:number|text|date)\b")
 _ONE_LISTED = re.compile(r" IN \((:\w+)\)$")
@@ -99,7 +98,7 @@ def column_of(term: Term) -> str:
 
 
 def _short(text: str) -> str:
-    text = MARK.sub("(query)", _NUMBERED.sub("", text.replace("^", "")))
+    text = MARK.sub("(query)", NUMBERED.sub("", text.replace("^", "")))
     return _LONG_NAME.sub("", text)
 
 

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 from dbagenteval.failures.terms import Term
 
-__all__ = ["MARK", "UNQUALIFIED", "Block", "Relation", "Shape"]
+__all__ = ["MARK", "NUMBERED", "UNQUALIFIED", "Block", "Relation", "Shape"]
 
 MARK = re.compile("§[0-9a-f]{12}")
 """Stands for an inner query by what is in it, until the whole statement is known."""
+
+NUMBERED = re.compile(r"#\d+(?=\.|$)")
+"""The second and later uses of a table in one query."""
 
 UNQUALIFIED = re.compile(r"(?<![\w\]`\".])\.(\w+)")
 """A column that may belong to several tables."""
@@ -112,6 +115,17 @@ class Shape:
     tops: tuple[Block, ...]
     inner: dict[str, Block]
     blocks: tuple[Block, ...]
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it reads, sorted, each once."""
+        names = {
+            NUMBERED.sub("", relation.name)
+            for block in self.blocks
+            for relation in block.relations
+            if relation.is_table
+        }
+        return tuple(sorted(names))
 
     def __str__(self) -> str:
         """Give the canonical text; inner queries are named q1, q2 … as they are met."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from sqlglot.dialects.dialect import Dialect
@@ -13,10 +14,11 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dbagenteval.failures.literals import DATE, telling
 from dbagenteval.failures.shape_reader import read_shape
+from dbagenteval.rules.dialects import from_system_name
 from dbagenteval.rules.names import folding
 from dbagenteval.rules.raw_text import trim
 
-__all__ = ["structure"]
+__all__ = ["Outline", "outline", "structure"]
 
 _CACHED_CHARS = 65_536
 _MAX_CHARS = 1_500_000
@@ -32,6 +34,19 @@ _WORD = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a query does, and what of.
+
+    Args:
+        structure: The canonical text, at most 4,000 characters; the rest stands as a digest.
+        tables: The tables that it reads, sorted; empty if the text can't be analysed.
+    """
+
+    structure: str
+    tables: tuple[str, ...] = ()
+
+
 def structure(sql: str, dialect: str | None = None) -> str:
     """Give the canonical text of what a query does.
 
@@ -42,29 +57,37 @@ def structure(sql: str, dialect: str | None = None) -> str:
 
     Args:
         sql: One or more statements, as the agent wrote them.
-        dialect: sqlglot's name of the dialect, or None.
+        dialect: sqlglot's name of the dialect or a database's own, or None.
     """
+    return outline(sql, dialect).structure
+
+
+def outline(sql: str, dialect: str | None = None) -> Outline:
+    """Give the structure and the tables; see `structure`."""
     if len(sql) > _CACHED_CHARS:
-        return _structure(sql, dialect)
+        return _outline(sql, dialect)
     return _cached(sql, dialect)
 
 
-def _structure(sql: str, dialect: str | None) -> str:
+def _outline(sql: str, dialect: str | None) -> Outline:
+    dialect = None if dialect is None else from_system_name(dialect)
     sql = trim(sql)
     if len(sql) <= _MAX_CHARS:
         masked = _masked(sql, dialect)
         if masked is not None:
             return _of_masked(*masked, dialect)
-    return _cut(" ".join(_words(sql[:_MAX_CHARS])))
+    return Outline(_cut(" ".join(_words(sql[:_MAX_CHARS]))))
 
 
-_cached = lru_cache(maxsize=4096)(_structure)
+_cached = lru_cache(maxsize=4096)(_outline)
 
 
 @lru_cache(maxsize=4096)
-def _of_masked(masked: str, token_count: int, dialect: str | None) -> str:
+def _of_masked(masked: str, token_count: int, dialect: str | None) -> Outline:
     shape = read_shape(masked, dialect) if token_count <= _MAX_TOKENS else None
-    return _cut(" ".join(_words(masked)) if shape is None else str(shape))
+    if shape is None:
+        return Outline(_cut(" ".join(_words(masked))))
+    return Outline(_cut(str(shape)), shape.tables)
 
 
 def _cut(text: str) -> str:

@@ -25,12 +25,14 @@ CHANGED = {
     ("o.ordered_at", "o.shipped_at"): ("other_column:orders.ordered_at->orders.shipped_at",),
     ("WHERE ", "WHERE o.kind = 'web' AND "): ("extra_filter:orders.kind",),
     ("AVG(", "MAX("): ("aggregate:AVG->MAX",),
-    ("o.total", "o.subtotal"): ("other_argument:AVG(orders.total->orders.subtotal)",),
+    ("o.total", "o.subtotal"): ("other_argument:AVG(orders.total)->AVG(orders.subtotal)",),
     ("AVG(o.total)", "AVG(DISTINCT o.total)"): ("aggregate:AVG->AVG DISTINCT",),
     ("ROUND(AVG(o.total), 2)", "AVG(o.total)"): ("rounding",),
     (" GROUP BY s.name", " GROUP BY s.name, s.city"): ("extra_group:stores.city",),
-    ("JOIN stores", "LEFT JOIN stores"): ("join_kind:stores INNER->LEFT",),
-    ("s.id = o.store_id", "s.id = o.shop_id"): ("other_link:orders.store_id = stores.id",),
+    ("JOIN stores", "LEFT JOIN stores"): ("join_kind:INNER JOIN stores->LEFT JOIN stores",),
+    ("s.id = o.store_id", "s.id = o.shop_id"): (
+        "other_link:orders.store_id = stores.id->orders.shop_id = stores.id",
+    ),
     ("WHERE", "JOIN items i ON i.order_id = o.id WHERE"): ("extra_join:items",),
     ("FROM orders", "FROM orders_old"): ("other_table:orders->orders_old",),
     (" DESC", ""): ("order",),
@@ -57,15 +59,15 @@ def test_codes(change):
 
 
 WORDS = {
-    "SELECT COUNT(*) FROM customers": "no filter on customers.tenant_id",
+    "SELECT COUNT(*) FROM customers": "missing filter on customers.tenant_id",
     "SELECT MAX(id) FROM customers WHERE tenant_id = 1": "MAX instead of COUNT",
-    "SELECT COUNT(*) FROM customers WHERE tenant_id = 2": "another value for customers.tenant_id",
+    "SELECT COUNT(*) FROM customers WHERE tenant_id = 2": "other value for customers.tenant_id",
     "SELECT COUNT(*) FROM customers c JOIN orders o ON o.customer_id = c.id WHERE c.tenant_id = 1": (
-        "reads orders, which the reference does not"
+        "extra join of orders"
     ),
-    "SELECT COUNT(*) FROM clients WHERE tenant_id = 1": "reads clients instead of customers",
+    "SELECT COUNT(*) FROM clients WHERE tenant_id = 1": "clients instead of customers",
     "SELECT COUNT(*) AS n FROM customers WHERE tenant_id = 1": "does what the reference does",
-    "DELETE FROM": "the agent's SQL cannot be analysed",
+    "DELETE FROM": "SQL that cannot be analysed",
 }
 
 

@@ -12,43 +12,50 @@ from dbagenteval.failures.terms import Term
 
 __all__ = ["Differences", "apart"]
 
-_LONGEST_NAME = 80
+_LONGEST_NAME = 60
 
 
 class Differences:
-    """Compares the facts of two statements, part by part."""
+    """Compares the facts of two statements, part by part.
+
+    Args:
+        got: Of the agent's SQL.
+        wanted: Of the reference.
+    """
 
     def __init__(self, got: Facts, wanted: Facts) -> None:
         self.got = got
         self.wanted = wanted
-        self.found: dict[str, str] = {}
+        self.found: dict[str, None] = {}
 
-    def all(self) -> list[tuple[str, str]]:
-        """Give codes with words, each once."""
+    def codes(self) -> tuple[str, ...]:
+        """Give the code of each difference once, in the order of the parts."""
         self._tables()
         self._filters()
         self._links()
         self._aggregates()
-        self._groups()
         self._having()
+        self._groups()
         self._select()
         self._ends()
-        return list(self.found.items())
+        return tuple(self.found)
 
-    def _note(self, kind: str, words: str, subject: str = "") -> None:
-        code = f"{kind}:{_short(subject)}" if subject else kind
-        self.found.setdefault(code, words)
+    def _note(self, kind: str, was: str = "", now: str = "") -> None:
+        code = f"{kind}:{_short(was)}" if was else kind
+        self.found.setdefault(f"{code}->{_short(now)}" if now else code)
+
+    def _one_sided(self, what: str, missing: Iterable[str], extra: Iterable[str]) -> None:
+        for item in missing:
+            self._note(f"missing_{what}", item)
+        for item in extra:
+            self._note(f"extra_{what}", item)
 
     def _tables(self) -> None:
         missing, extra = apart(self.wanted.tables, self.got.tables)
         if len(missing) == len(extra) == 1:
-            words = f"reads {extra[0]} instead of {missing[0]}"
-            self._note("other_table", words, f"{missing[0]}->{extra[0]}")
-            return
-        for table in missing:
-            self._note("missing_join", f"does not read {table}", table)
-        for table in extra:
-            self._note("extra_join", f"reads {table}, which the reference does not", table)
+            self._note("other_table", missing[0], extra[0])
+        else:
+            self._one_sided("join", missing, extra)
 
     def _filters(self) -> None:
         missing, extra = apart(self.wanted.filters, self.got.filters)
@@ -57,38 +64,29 @@ class Differences:
             if column in added:
                 self._changed_filter(column, lost.pop(column), added.pop(column))
         for column, other in _same_but_column(lost, added):
-            words = f"filters on {other} instead of {column}"
-            self._note("other_column", words, f"{column}->{other}")
+            self._note("other_column", column, other)
             del lost[column], added[other]
         for column in lost:
-            self._note("missing_filter", f"no filter on {column}", column)
+            self._note("missing_filter", column)
         for column in added:
-            words = f"filters on {column}, which the reference does not"
-            self._note("extra_filter", words, column)
+            self._note("extra_filter", column)
 
     def _changed_filter(self, column: str, lost: list[Term], added: list[Term]) -> None:
-        if sorted(term.text for term in lost) != sorted(term.text for term in added):
-            self._note("other_filter", f"another condition on {column}", column)
-        elif not _agree(sorted(lost), sorted(added)):
-            self._note("wrong_literal", f"another value for {column}", column)
+        if _texts(lost) != _texts(added):
+            self._note("other_filter", column)
+        elif not _agree(lost, added):
+            self._note("wrong_literal", column)
 
     def _links(self) -> None:
-        for kinds in _changed_joins(self.wanted, self.got):
-            table, wanted, got = kinds
-            words = f"{got} JOIN of {table} instead of {wanted} JOIN"
-            self._note("join_kind", words, f"{table} {wanted}->{got}")
+        for table, was, now in _changed_joins(self.wanted, self.got):
+            self._note("join_kind", f"{was} JOIN {table}", f"{now} JOIN {table}")
         if any(code.startswith(_TABLES) for code in self.found):
             return  # another table comes with its own join conditions
         missing, extra = apart(self.wanted.links, self.got.links)
         if missing and extra:
-            words = f"joins by {extra[0].text} instead of {missing[0].text}"
-            self._note("other_link", words, missing[0].text)
-            return
-        for link in missing:
-            self._note("missing_link", f"does not join by {link.text}", link.text)
-        for link in extra:
-            words = f"joins by {link.text}, which the reference does not"
-            self._note("extra_link", words, link.text)
+            self._note("other_link", missing[0].text, extra[0].text)
+        else:
+            self._one_sided("link", _texts(missing), _texts(extra))
 
     def _aggregates(self) -> None:
         missing, extra = apart(self.wanted.aggregates, self.got.aggregates)
@@ -100,79 +98,59 @@ class Differences:
                     missing.remove(wanted)
                     extra.remove(found[0])
         for name, argument in missing:
-            self._note("missing_aggregate", f"no {name} of {argument}", name)
+            self._note("missing_aggregate", f"{name}({argument})")
         for name, argument in extra:
-            words = f"{name} of {argument}, which the reference does not have"
-            self._note("extra_aggregate", words, name)
+            self._note("extra_aggregate", f"{name}({argument})")
 
     def _other_aggregate(self, wanted: tuple[str, str], got: tuple[str, str]) -> None:
         if wanted[0] == got[0]:
-            words = f"{got[0]} of {got[1]} instead of {wanted[1]}"
-            self._note("other_argument", words, f"{wanted[0]}({wanted[1]}->{got[1]})")
+            self._note("other_argument", f"{wanted[0]}({wanted[1]})", f"{got[0]}({got[1]})")
         else:
-            words = f"{got[0]} instead of {wanted[0]}"
-            self._note("aggregate", words, f"{wanted[0]}->{got[0]}")
+            self._note("aggregate", wanted[0], got[0])
 
     def _groups(self) -> None:
         missing, extra = apart(self.wanted.groups, self.got.groups)
-        for key in missing:
-            self._note("missing_group", f"does not group by {key.text}", key.text)
-        for key in extra:
-            words = f"groups by {key.text}, which the reference does not"
-            self._note("extra_group", words, key.text)
+        self._one_sided("group", _texts(missing), _texts(extra))
 
     def _having(self) -> None:
         missing, extra = apart(self.wanted.having, self.got.having)
         if not _agree(missing, extra):
-            words = "another HAVING" if missing and extra else "no HAVING"
-            self._note("having", words if missing else "HAVING, which the reference does not have")
+            self._note("having")
 
     def _select(self) -> None:
         wanted, got = self.wanted.select, self.got.select
         missing, extra = apart(Counter(wanted), Counter(got))
         if not missing and not extra:
             if wanted != got:
-                self._note("column_order", "gives the columns in another order")
-            return
-        if any(code.startswith(_PROJECTED) for code in self.found):
+                self._note("column_order")
+        elif any(code.startswith(_PROJECTED) for code in self.found):
             return  # what is aggregated or grouped otherwise is selected otherwise
-        if not _agree(missing, extra):
+        elif not _agree(missing, extra):
             self._projection(missing, extra)
 
     def _projection(self, missing: list[Term], extra: list[Term]) -> None:
-        if [term.text for term in missing] == [term.text for term in extra]:
-            column = column_of(missing[0])
-            self._note("wrong_literal", f"another value with {column}", column)
+        if _texts(missing) == _texts(extra):
+            self._note("wrong_literal", column_of(missing[0]))
         elif [_unrounded(term) for term in missing] == [_unrounded(term) for term in extra]:
-            self._note("rounding", "rounds in another way")
+            self._note("rounding")
         elif len(missing) == len(extra):
             for one, other in zip(missing, extra, strict=True):
-                words = f"selects {other.text} instead of {one.text}"
-                self._note("other_column", words, f"{one.text}->{other.text}")
+                self._note("other_column", one.text, other.text)
         else:
-            for term in missing:
-                self._note("missing_column", f"does not select {term.text}", term.text)
-            for term in extra:
-                words = f"selects {term.text}, which the reference does not"
-                self._note("extra_column", words, term.text)
+            self._one_sided("column", _texts(missing), _texts(extra))
 
     def _ends(self) -> None:
         if self.wanted.operators != self.got.operators:
-            self._note("set_operation", "combines queries in another way")
+            self._note("set_operation")
         if self.wanted.distincts != self.got.distincts:
-            more = self.got.distincts > self.wanted.distincts
-            self._note("distinct", f"{'a' if more else 'no'} DISTINCT{_UNWANTED if more else ''}")
-        if self.wanted.places != self.got.places:
-            self._end("order", "ORDER BY", self.wanted.order, self.got.order)
-        self._end("limit", "LIMIT", self.wanted.limit, self.got.limit)
-
-    def _end(self, kind: str, clause: str, wanted: list[Term], got: list[Term]) -> None:
-        if not _agree(wanted, got):
-            added = f"{clause}{_UNWANTED}" if got else f"no {clause}"
-            self._note(kind, f"another {clause}" if wanted and got else added)
+            self._note("distinct")
+        is_sorted_alike = self.wanted.places == self.got.places
+        if not is_sorted_alike and not _agree(self.wanted.order, self.got.order):
+            self._note("order")
+        if not _agree(self.wanted.limit, self.got.limit):
+            self._note("limit")
 
 
-_UNWANTED = ", which the reference does not have"
 _TABLES = ("other_table", "missing_join", "extra_join")
 _PROJECTED = ("aggregate", "other_argument", "missing_", "extra_", "other_table")
 _Item = TypeVar("_Item", Term, str, tuple[str, str])
@@ -181,6 +159,10 @@ _Item = TypeVar("_Item", Term, str, tuple[str, str])
 def apart(wanted: Counter[_Item], got: Counter[_Item]) -> tuple[list[_Item], list[_Item]]:
     """Give what only the first has and what only the second has, sorted."""
     return sorted((wanted - got).elements()), sorted((got - wanted).elements())
+
+
+def _texts(terms: Iterable[Term]) -> list[str]:
+    return [term.text for term in terms]
 
 
 def _by_column(terms: Iterable[Term]) -> dict[str, list[Term]]:
@@ -208,7 +190,7 @@ def _same_but_column(
 
 def _agree(wanted: Sequence[Term], got: Sequence[Term]) -> bool:
     """Whether terms are the same; a value bound as a parameter may be any."""
-    if [term.text for term in wanted] != [term.text for term in got]:
+    if _texts(wanted) != _texts(got):
         return False
     return all(
         len(one.values) == len(other.values)

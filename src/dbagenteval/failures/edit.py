@@ -9,12 +9,11 @@ from dbagenteval.failures.differences import Differences, apart
 from dbagenteval.failures.facts import Facts, facts_of, owners_of
 from dbagenteval.failures.shape import Shape
 from dbagenteval.failures.shape_reader import read_shape
-from dbagenteval.printable import printable
+from dbagenteval.failures.wording import edit_words
 from dbagenteval.rules.dialects import from_system_name
 
 __all__ = ["SqlEdit", "sql_edit"]
 
-_SHOWN_KINDS = 4
 _MAX_CHARS = 100_000
 
 
@@ -33,10 +32,6 @@ class SqlEdit:
     words: str
 
 
-SAME = SqlEdit(("same",), "does what the reference does")
-REWRITTEN = SqlEdit(("rewritten",), "is written in another way than the reference")
-
-
 def sql_edit(agent: str, reference: str, dialect: str | None = None) -> SqlEdit:
     """Say what the agent's SQL does other than the reference.
 
@@ -52,19 +47,20 @@ def sql_edit(agent: str, reference: str, dialect: str | None = None) -> SqlEdit:
 
 
 def _edit(agent: str, reference: str, dialect: str | None) -> SqlEdit:
+    kinds = _kinds(agent, reference, dialect)
+    return SqlEdit(kinds, edit_words(kinds))
+
+
+def _kinds(agent: str, reference: str, dialect: str | None) -> tuple[str, ...]:
     if " ".join(agent.split()) == " ".join(reference.split()):
-        return SAME
+        return ("same",)
     got, wanted = read_shape(agent, dialect), read_shape(reference, dialect)
     if got is None or wanted is None:
-        whose = "agent's" if got is None else "reference"
-        return SqlEdit(("unreadable",), f"the {whose} SQL cannot be analysed")
-    found = Differences(*_comparable(got, wanted)).all()
-    if not found:
-        is_same = str(got) == str(wanted)
-        return SAME if is_same else REWRITTEN
-    words = [text for _, text in found[:_SHOWN_KINDS]]
-    words += [f"{len(found) - _SHOWN_KINDS} more"] if len(found) > _SHOWN_KINDS else []
-    return SqlEdit(tuple(code for code, _ in found), printable("; ".join(words)))
+        return ("unreadable",)
+    codes = Differences(*_comparable(got, wanted)).codes()
+    if codes:
+        return codes
+    return ("same",) if str(got) == str(wanted) else ("rewritten",)
 
 
 _cached = lru_cache(maxsize=4096)(_edit)

@@ -31,7 +31,6 @@ class Outcome:
         tables: What the agent's SQL reads.
         structure: Of the agent's last SQL, empty without SQL.
         edit: What makes the SQL differ from the reference, in codes; empty without a reference.
-        words: The edit in words.
         question: As asked, cut at 500 characters.
         case_id: The case's id, else its question; empty for a trace without case.
         trace_id: The trace.
@@ -47,7 +46,6 @@ class Outcome:
     tables: tuple[str, ...] = ()
     structure: str = ""
     edit: tuple[str, ...] = ()
-    words: str = ""
     case_id: str = ""
     trace_id: str = ""
     start_ns: int = 0
@@ -91,7 +89,6 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
         tables=found.tables if found else (),
         structure=found.structure if found else "",
         edit=edit.kinds if edit else (),
-        words=edit.words if edit else "",
         question=trace.question[:_MAX_QUESTION_CHARS],
         case_id=case.key if case else "",
         trace_id=next(iter(trace.meta.get("trace_ids") or ()), ""),

@@ -1,1 +1,28 @@
-"""The smallest data that shows a failure: a few rows of a few tables as a SQL script."""
+"""A few rows of a few tables that still show a failure, as a SQL script, and runs on them."""
+
+from dbagenteval.slices.dataset import Dataset, dataset_executor
+from dbagenteval.slices.failing import (
+    Failure,
+    SameFailure,
+    leaks_tenant,
+    result_shown,
+    rows_differ,
+    sql_fails,
+)
+from dbagenteval.slices.judging import on_data
+from dbagenteval.slices.slicing import DataSlice, StillFails, slice_data
+
+__all__ = [
+    "DataSlice",
+    "Dataset",
+    "Failure",
+    "SameFailure",
+    "StillFails",
+    "dataset_executor",
+    "leaks_tenant",
+    "on_data",
+    "result_shown",
+    "rows_differ",
+    "slice_data",
+    "sql_fails",
+]

@@ -1,0 +1,187 @@
+"""How a failure is recognised on other data: what the agent's SQL does there, what it should do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from dbagenteval.cases import Case
+from dbagenteval.checks.result_rows import row_options
+from dbagenteval.compare import compare_rows
+from dbagenteval.executors import Executor
+from dbagenteval.rules.sql import read_sql
+from dbagenteval.slices.schema import Schema
+from dbagenteval.slices.tables import base_tables
+from dbagenteval.traces import Rows
+
+__all__ = ["Failure", "SameFailure", "leaks_tenant", "result_shown", "rows_differ", "sql_fails"]
+
+Failure = Callable[[Executor], "Hashable | None"]
+"""Runs SQL on some data and says how it fails there, in a value equal for equal failures; None
+if it does not fail."""
+
+
+class SameFailure:
+    """Says of less and less data whether it fails as the first, which was all of it.
+
+    Args:
+        failure: How it is recognised.
+    """
+
+    def __init__(self, failure: Failure) -> None:
+        self._failure = failure
+        self._first: Hashable | None = None
+
+    def __call__(self, execute: Executor) -> bool:
+        """Say whether the data fails as the data asked of first."""
+        found = self._failure(execute)
+        if self._first is None:
+            self._first = found
+        return found is not None and found == self._first
+
+
+def rows_differ(agent_sql: str, case: Case) -> Failure:
+    """The agent's SQL gives other rows than every reference of the case.
+
+    The same failure has the same reason code, numbers that are wrong in the same direction,
+    and a result that says something (more than NULL, zero or no rows) wherever it did: without
+    that, less and less data would end at a difference that nobody has asked about.
+
+    Args:
+        agent_sql: What the agent ran.
+        case: Has the reference SQL, and says how rows are compared.
+    """
+    options = row_options(case)
+
+    def failure(execute: Executor) -> Hashable | None:
+        try:
+            actual = execute(agent_sql)
+            expected = [execute(sql) for sql in case.reference_sqls]
+        except Exception:  # noqa: BLE001 whatever a database raises, it is another failure
+            return None
+        found = [compare_rows(rows, actual, options) for rows in expected]
+        if not found or any(each.equal for each in found):
+            return None
+        return found[0].reason, _says(actual), _says(expected[0]), _direction(actual, expected[0])
+
+    return failure
+
+
+def sql_fails(agent_sql: str) -> Failure:
+    """The agent's SQL is refused or breaks off, with an error of the same kind."""
+
+    def failure(execute: Executor) -> Hashable | None:
+        try:
+            execute(agent_sql)
+        except Exception as error:  # noqa: BLE001 whatever a database raises
+            return _kind_of(error)
+        return None
+
+    return failure
+
+
+def leaks_tenant(agent_sql: str, column: str, value: Any, schema: Schema, dialect: str) -> Failure:
+    """Rows of other tenants change the result of the agent's SQL.
+
+    Args:
+        agent_sql: What the agent ran.
+        column: Of the tenant, in every table that has one.
+        value: The tenant who asked.
+        schema: The tables; those with the column are looked at.
+        dialect: Of the SQL.
+    """
+    own = _over_own_rows(agent_sql, column, value, schema, dialect)
+
+    def failure(execute: Executor) -> Hashable | None:
+        try:
+            actual, expected = execute(agent_sql), execute(own)
+        except Exception:  # noqa: BLE001 whatever a database raises, it is another failure
+            return None
+        if compare_rows(expected, actual).equal:
+            return None
+        return _says(actual), _says(expected)
+
+    return failure
+
+
+def result_shown(statements: Sequence[str], *, exactly: bool) -> Failure:
+    """The statements give what they gave on all data: what a wrong answer was made from.
+
+    Args:
+        statements: The agent's and the reference's.
+        exactly: The same rows; else as many rows that say something wherever they did.
+    """
+
+    def failure(execute: Executor) -> Hashable | None:
+        try:
+            results = [execute(sql) for sql in statements]
+        except Exception:  # noqa: BLE001 whatever a database raises, that is no result
+            return None
+        if exactly:
+            return repr(results)
+        return tuple((len(rows), _says(rows)) for rows in results)
+
+    return failure
+
+
+def _says(rows: Rows) -> bool:
+    """Say whether a result holds anything but NULL and zero."""
+    return any(cell not in (None, 0) for row in rows for cell in row.values())
+
+
+def _direction(actual: Rows, expected: Rows) -> int:
+    """Give 1 if the numbers are too large all in all, -1 if too small, 0 if neither can be said."""
+    difference = _sum(actual) - _sum(expected)
+    return (difference > 0) - (difference < 0)
+
+
+def _sum(rows: Rows) -> float:
+    numbers = (
+        cell
+        for row in rows
+        for cell in row.values()
+        if isinstance(cell, (int, float)) or _is_decimal(cell)
+    )
+    return sum(float(number) for number in numbers)
+
+
+def _is_decimal(cell: Any) -> bool:
+    return type(cell).__name__ == "Decimal"
+
+
+_KINDS = {
+    "missing table": r"no such table|table .*does not exist|relation .*does not exist",
+    "missing column": r"no such column|column .*(does not exist|not found)|not found in FROM",
+    "missing function": r"no such function|function .*does not exist",
+    "syntax": r"syntax error|parser error|incomplete input|unrecognized token",
+}
+
+
+def _kind_of(error: Exception) -> str:
+    text = str(error)
+    for kind, pattern in _KINDS.items():
+        if re.search(pattern, text, re.IGNORECASE):
+            return kind
+    return type(error).__name__
+
+
+def _over_own_rows(sql: str, column: str, value: Any, schema: Schema, dialect: str) -> str:
+    """Let every table with the tenant's column show the tenant's rows alone."""
+    parsed = read_sql(sql, dialect)
+    if parsed.problem or len(parsed.statements) != 1:
+        return sql
+    tree = parsed.statements[0].copy()
+    for node in base_tables(tree):
+        table = schema.get(node.name)
+        names = [each.name for each in table.columns] if table is not None else []
+        own = next((name for name in names if name.lower() == column.lower()), None)
+        if own is None:
+            continue
+        bare = exp.Table(this=node.this.copy())
+        condition = exp.EQ(this=exp.column(own), expression=exp.convert(value))
+        rows = exp.select("*").from_(bare).where(condition)
+        node.replace(rows.subquery(node.alias_or_name))
+    return tree.sql(dialect=dialect)

@@ -1,0 +1,94 @@
+"""A trace as it would be had the agent worked on a case's own data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dbagenteval.cases import Case
+from dbagenteval.errors import described
+from dbagenteval.rules import ReadOnly
+from dbagenteval.scorecard import PASS
+from dbagenteval.slices.dataset import Dataset
+from dbagenteval.traces import Stage, Trace
+
+__all__ = ["on_data"]
+
+_READ_ONLY = ReadOnly()
+
+
+def on_data(trace: Trace, data: Dataset) -> Trace:
+    """Give the trace with the rows that its SQL returns on some data.
+
+    Rows that were recorded in production can't be compared with what a reference returns on a
+    slice of it. So each SQL that the agent ran is run on the slice, if `ReadOnly` passes it; what
+    it returns, or how it fails there, takes the place of what was recorded. The answer, made from
+    other rows, is no evidence any more.
+
+    Args:
+        trace: As it was recorded; it stays as it is.
+        data: Of the case.
+
+    Returns:
+        What `check_reference` may compare. Rules on answers and rows are for the original trace.
+    """
+    stages: list[Stage] = []
+    sql: Any = None
+    was_run = True
+    for stage in trace.stages:
+        if stage.kind == "generate":
+            sql, was_run = _seen_sql(stage), False
+        elif stage.kind == "execute":
+            stages.append(_executed(stage, stage.meta.get("sql") or sql, trace, data))
+            was_run = True
+            continue
+        elif stage.kind == "answer":
+            if not was_run:
+                stages.append(_executed(Stage("execute", _new_name(trace)), sql, trace, data))
+                was_run = True
+            stages.append(_hidden(stage, "output", "the answer was made from other data"))
+            continue
+        stages.append(stage)
+    if not was_run:
+        stages.append(_executed(Stage("execute", _new_name(trace)), sql, trace, data))
+    meta = {key: value for key, value in trace.meta.items() if key != "not_observed"}
+    return Trace(trace.question, stages, meta)
+
+
+def _new_name(trace: Trace) -> str:
+    names = {stage.name for stage in trace.stages}
+    return next(name for name in ("execute", "execute on data", "-") if name not in names)
+
+
+def _seen_sql(stage: Stage) -> str | None:
+    if isinstance(stage.output, str) and stage.observed("output").is_evidence:
+        return stage.output
+    return None
+
+
+def _executed(stage: Stage, sql: str | None, trace: Trace, data: Dataset) -> Stage:
+    if not sql:
+        return _hidden(stage, "rows", "its SQL was not seen, so it can't run on the case's data")
+    meta = {name: value for name, value in stage.meta.items() if name not in _OF_RECORDED_ROWS}
+    problem = _problem(sql, trace, data.dialect)
+    if problem is not None:
+        return replace(stage, rows=None, error=f"not run on the case's data: {problem}", meta=meta)
+    try:
+        return replace(stage, rows=data(sql), error=None, meta=meta)
+    except Exception as error:  # noqa: BLE001 whatever a database raises is what the agent's SQL does
+        return replace(stage, rows=None, error=described(error), meta=meta)
+
+
+_OF_RECORDED_ROWS = ("observed", "positional", "replayed")
+
+
+def _problem(sql: str, trace: Trace, dialect: str) -> str | None:
+    alone = Trace(trace.question, [Stage("generate", output=sql)], {"dialect": dialect})
+    result = _READ_ONLY.run(alone, Case(trace.question or "(no question)"))
+    return None if result.status == PASS else f"{_READ_ONLY.name}: {result.detail}"
+
+
+def _hidden(stage: Stage, what: str, why: str) -> Stage:
+    observed = {**stage.meta.get("observed", {}), what: {"state": "not captured", "why": why}}
+    rows = None if what == "rows" else stage.rows
+    return replace(stage, rows=rows, error=None, meta={**stage.meta, "observed": observed})

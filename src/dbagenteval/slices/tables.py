@@ -1,0 +1,150 @@
+"""Which tables statements read, with which conditions, and by which columns they are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbagenteval.rules.sql import read_sql
+from dbagenteval.slices.reflection import TableName
+from dbagenteval.slices.schema import Schema, Table
+
+__all__ = ["Link", "base_tables", "conditions_on", "links_between", "tables_named"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Columns of two tables that hold the same values where rows belong together."""
+
+    left: str
+    left_columns: tuple[str, ...]
+    right: str
+    right_columns: tuple[str, ...]
+
+
+def tables_named(statements: Iterable[str], dialect: str | None) -> list[TableName]:
+    """Give namespace and name of the tables that statements read, each once, without CTEs."""
+    named = [base_tables(tree) for tree in _trees(statements, dialect)]
+    return list(dict.fromkeys((each.db or None, each.name) for tables in named for each in tables))
+
+
+def base_tables(tree: exp.Expr) -> list[exp.Table]:
+    """Give the places where a statement names a table or view of the database, no CTE."""
+    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    return [
+        table
+        for table in tree.find_all(exp.Table)
+        if table.name and (table.db or table.name.lower() not in ctes)
+    ]
+
+
+def conditions_on(table: Table, statements: Iterable[str], dialect: str | None) -> list[exp.Expr]:
+    """Give, for each SELECT that reads the table, what its WHERE says of this table alone.
+
+    Columns stand without the table's name. A SELECT that says nothing of it gives no condition.
+    """
+    found: dict[str, exp.Expr] = {}
+    for tree in _trees(statements, dialect):
+        for select in tree.find_all(exp.Select):
+            for alias in (
+                name for name, real in _sources(select).items() if real == table.name.lower()
+            ):
+                own = [
+                    each
+                    for each in _conjuncts(select)
+                    if _is_only_about(each, alias, table, select)
+                ]
+                if own:
+                    condition = _unqualified(exp.and_(*own))
+                    found[condition.sql()] = condition
+    return [found[text] for text in sorted(found)]
+
+
+def links_between(schema: Schema, statements: Iterable[str], dialect: str | None) -> list[Link]:
+    """Give the foreign keys between tables and the columns that statements set equal."""
+    links = [
+        Link(table.name, key.columns, key.table, key.referred)
+        for table in schema
+        for key in table.foreign_keys
+    ]
+    for tree in _trees(statements, dialect):
+        for select in tree.find_all(exp.Select):
+            links += _joined(select, schema)
+    return list(dict.fromkeys(links))
+
+
+def _joined(select: exp.Select, schema: Schema) -> Iterator[Link]:
+    sources = _sources(select)
+    ons = [join.args["on"] for join in select.args.get("joins") or () if join.args.get("on")]
+    for condition in [*_conjuncts(select), *(part for on in ons for part in _anded(on))]:
+        left, right = condition.args.get("this"), condition.args.get("expression")
+        if not (
+            isinstance(condition, exp.EQ)
+            and isinstance(left, exp.Column)
+            and isinstance(right, exp.Column)
+        ):
+            continue
+        ends = [_end(column, sources, schema) for column in (left, right)]
+        if ends[0] and ends[1]:
+            (one, its_column), (other, others_column) = ends[0], ends[1]
+            yield Link(one, (its_column,), other, (others_column,))
+
+
+def _end(column: exp.Column, sources: dict[str, str], schema: Schema) -> tuple[str, str] | None:
+    """Give table and column as the schema spells them."""
+    named = sources.get(column.table.lower(), "")
+    for name in [named] if column.table else sources.values():
+        table = schema.get(name)
+        for own in table.columns if table is not None else ():
+            if table is not None and own.name.lower() == column.name.lower():
+                return table.name, own.name
+    return None
+
+
+def _trees(statements: Iterable[str], dialect: str | None) -> Iterator[exp.Expr]:
+    for statement in statements:
+        parsed = read_sql(statement, dialect)
+        if not parsed.problem:
+            yield from parsed.statements
+
+
+def _sources(select: exp.Select) -> dict[str, str]:
+    """Give the tables of one FROM: alias to name, lower case."""
+    sides = [select.args.get("from_"), *(select.args.get("joins") or ())]
+    tables = [side.this for side in sides if side is not None and isinstance(side.this, exp.Table)]
+    return {table.alias_or_name.lower(): table.name.lower() for table in tables}
+
+
+def _conjuncts(select: exp.Select) -> list[exp.Expr]:
+    where = select.args.get("where")
+    return list(_anded(where.this)) if where is not None else []
+
+
+def _anded(condition: exp.Expr) -> Iterator[exp.Expr]:
+    condition = condition.unnest()
+    if isinstance(condition, exp.And):
+        yield from _anded(condition.left)
+        yield from _anded(condition.right)
+    else:
+        yield condition
+
+
+def _is_only_about(condition: exp.Expr, alias: str, table: Table, select: exp.Select) -> bool:
+    if condition.find(exp.Query) is not None or condition.find(exp.Column) is None:
+        return False
+    names = {column.name.lower() for column in table.columns}
+    is_alone = len(_sources(select)) == 1
+    return all(
+        column.name.lower() in names
+        and (column.table.lower() == alias or (not column.table and is_alone))
+        for column in condition.find_all(exp.Column)
+    )
+
+
+def _unqualified(condition: exp.Expr) -> exp.Expr:
+    for column in condition.find_all(exp.Column):
+        for part in ("table", "db", "catalog"):
+            column.set(part, None)
+    return condition

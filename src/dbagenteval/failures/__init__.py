@@ -1,7 +1,23 @@
 """What failed scorecards have in common: structure and edit of the SQL, blame, clusters."""
 
+from dbagenteval.failures.cluster_lines import cluster_lines, question_lines
+from dbagenteval.failures.clusters import Cluster, Clusters
 from dbagenteval.failures.edit import SqlEdit, sql_edit
 from dbagenteval.failures.outcome import Outcome, outcome_of
 from dbagenteval.failures.structure import Outline, outline, structure
+from dbagenteval.failures.wording import edit_words
 
-__all__ = ["Outcome", "Outline", "SqlEdit", "outcome_of", "outline", "sql_edit", "structure"]
+__all__ = [
+    "Cluster",
+    "Clusters",
+    "Outcome",
+    "Outline",
+    "SqlEdit",
+    "cluster_lines",
+    "edit_words",
+    "outcome_of",
+    "outline",
+    "question_lines",
+    "sql_edit",
+    "structure",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -139,6 +140,15 @@ def test_questions_by_structure_then_text():
         ("Orders in May?", 5, 0),
         ("What do we sell in Berlin at all, by month and store, in the year 2024?", 2, 0),
     ]
+
+
+def test_questions_about_other_tables_stay_apart():
+    """However alike two questions are, SQL over other tables answers something else."""
+    one = unmatched("How many rows of kind 1 are there?", "A")
+    other = unmatched("How many rows of kind 2 are there?", "B")
+    assert len(clustered(one, other).questions()) == 1
+    one, other = replace(one, tables=("t1",)), replace(other, tables=("t2",))
+    assert len(clustered(one, other).questions()) == 2
 
 
 def test_question_lines():

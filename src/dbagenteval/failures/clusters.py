@@ -66,7 +66,7 @@ class Cluster:
     def name(self) -> str:
         """What they have in common, in words."""
         if not self.check:
-            return self.questions[0] if self.questions else "(no question)"
+            return self.questions[0] if self.questions else ""
         if self.edit:
             return edit_words(self.edit)
         words = f"{self.check}: {self.reason}" if self.reason else self.check
@@ -167,7 +167,7 @@ class Clusters:
         """Give the clusters of questions without a case: those that failed most, then by size."""
         groups = _by_size(self._questions.values())
         first = nearest(
-            [words_of(group.questions[0]) if group.questions else () for group in groups]
+            [words_of(group.name) for group in groups], [group.tables for group in groups]
         )
         merged: dict[int, Cluster] = {}
         for index, group in enumerate(groups):

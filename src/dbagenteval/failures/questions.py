@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 __all__ = ["nearest", "words_of"]
 
@@ -30,26 +30,35 @@ def words_of(question: str) -> frozenset[str]:
     return frozenset("0" if word.isdecimal() else word for word in _WORD.findall(text))
 
 
-def nearest(questions: Sequence[Iterable[str]]) -> list[int]:
+def nearest(
+    questions: Sequence[frozenset[str]], topics: Sequence[tuple[str, ...]] | None = None
+) -> list[int]:
     """Tell for each question which earlier one it is a near-duplicate of.
 
     Args:
         questions: The words of each; the more important ones first.
+        topics: What each is about, empty if that is not known; those about different things are
+            no near-duplicates.
 
     Returns:
         For each the index of the first similar one that is not itself a near-duplicate, or its
         own index.
     """
-    sets = [frozenset(words) for words in questions]
-    frequency = Counter(word for words in sets for word in words)
+    frequency = Counter(word for words in questions for word in words)
+    topics = topics or [()] * len(questions)
     kept: dict[str, list[int]] = {}
     found = []
-    for index, words in enumerate(sets):
+    for index, words in enumerate(questions):
         # Similar sets share one of their rarest words: of n words, all but 85 % and one more.
         rarest = sorted(words, key=lambda word: (frequency[word], word))
         prefix = rarest[: len(words) - math.ceil(_SIMILAR * len(words)) + 1]
         candidates = {other for word in prefix for other in kept.get(word, ())}
-        similar = (other for other in sorted(candidates) if _is_similar(words, sets[other]))
+        similar = (
+            other
+            for other in sorted(candidates)
+            if (not topics[index] or not topics[other] or topics[index] == topics[other])
+            and _is_similar(words, questions[other])
+        )
         first = next(similar, index)
         found.append(first)
         if first == index:

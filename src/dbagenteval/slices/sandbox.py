@@ -27,6 +27,11 @@ __all__ = ["Sandbox", "SandboxRefused"]
 _MAX_ROWS = 10_000
 _MAX_CELL_BYTES = 16 * 1024 * 1024
 _SECONDS = 10.0
+_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "memory_limit": "512MB",
+    "temp_directory": "",
+}
 
 
 class SandboxRefused(Exception):
@@ -160,7 +165,7 @@ def _duckdb_server(*, divides_integers: bool) -> DuckDBPyConnection:
     """Start DuckDB once: a new one takes 30 times as long as a new database in it."""
     import duckdb  # noqa: PLC0415 loaded late: SQL of SQLite needs none
 
-    server = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": "512MB"})
+    server = duckdb.connect(":memory:", config=_DUCKDB)
     for setting in (
         f"integer_division = {str(divides_integers).lower()}",
         "enable_external_access = false",

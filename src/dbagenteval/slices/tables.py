@@ -11,7 +11,7 @@ from dbagenteval.rules.sql import read_sql
 from dbagenteval.slices.reflection import TableName
 from dbagenteval.slices.schema import Schema, Table
 
-__all__ = ["Link", "base_tables", "conditions_on", "links_between", "tables_named"]
+__all__ = ["Link", "base_tables", "conditions_on", "conjuncts", "links_between", "tables_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,16 @@ def base_tables(tree: exp.Expr) -> list[exp.Table]:
         for table in tree.find_all(exp.Table)
         if table.name and (table.db or table.name.lower() not in ctes)
     ]
+
+
+def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
+    """Give what AND joins in a condition, without brackets; nothing of no condition."""
+    if condition is None:
+        return []
+    condition = condition.unnest()
+    if isinstance(condition, exp.And):
+        return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    return [condition]
 
 
 def conditions_on(table: Table, statements: Iterable[str], dialect: str | None) -> list[exp.Expr]:
@@ -78,7 +88,7 @@ def links_between(schema: Schema, statements: Iterable[str], dialect: str | None
 def _joined(select: exp.Select, schema: Schema) -> Iterator[Link]:
     sources = _sources(select)
     ons = [join.args["on"] for join in select.args.get("joins") or () if join.args.get("on")]
-    for condition in [*_conjuncts(select), *(part for on in ons for part in _anded(on))]:
+    for condition in [*_conjuncts(select), *(part for on in ons for part in conjuncts(on))]:
         left, right = condition.args.get("this"), condition.args.get("expression")
         if not (
             isinstance(condition, exp.EQ)
@@ -119,16 +129,7 @@ def _sources(select: exp.Select) -> dict[str, str]:
 
 def _conjuncts(select: exp.Select) -> list[exp.Expr]:
     where = select.args.get("where")
-    return list(_anded(where.this)) if where is not None else []
-
-
-def _anded(condition: exp.Expr) -> Iterator[exp.Expr]:
-    condition = condition.unnest()
-    if isinstance(condition, exp.And):
-        yield from _anded(condition.left)
-        yield from _anded(condition.right)
-    else:
-        yield condition
+    return conjuncts(where.this) if where is not None else []
 
 
 def _is_only_about(condition: exp.Expr, alias: str, table: Table, select: exp.Select) -> bool:

@@ -45,5 +45,5 @@ def render_metrics(counts: Counter[tuple[str, ...]], gauges: Mapping[str, float]
                 )
                 lines.append(f"{name}{{{pairs}}} {count}")
     for name, value in sorted(gauges.items()):
-        lines += [f"# TYPE {name} gauge", f"{name} {value:g}"]
+        lines += [f"# TYPE {name} gauge", f"{name} {value:.15g}"]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@
 
 `python ingest_load.py TARGET --profile genai --spans 200000` prints one JSON object: requests,
 spans, seconds, latencies in milliseconds, refusals. TARGET is `grpc://HOST:PORT` or
-`http://HOST:PORT/v1/traces`. Bodies are built before the clock starts; one request is under way
-on each connection.
+`http://HOST:PORT/v1/traces`. Bodies are built before the clock starts (`--lazily`: as they
+are sent, for more than fit into memory); one request is under way on each connection.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import gzip
 import http.client
 import json
 import random
+import re
 import struct
 import threading
 import time
 import urllib.parse
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -67,6 +69,8 @@ MODELS = ["gpt-4o-2024-08-06", "claude-sonnet-4-5", "gemini-2.5-pro", "llama-3.3
 SALT = b"\xf0\x9f\xe1\xa7\xd3\xb5\xc9\x8b"
 """Every trace id starts with it; replacing it in a body gives new traces."""
 
+TIME = struct.Struct("<Q")
+
 
 class Spans:
     """Endless traces of 7 to 12 spans; half of the spans carry a text of 2 to 4 KB (genai)."""
@@ -76,7 +80,7 @@ class Spans:
         self.small = profile == "small"
         self.traces = 0
         self.spans = 0
-        self.now_ns = 1_790_000_000_000_000_000
+        self.started_ns = self.now_ns = 1_790_000_000_000_000_000
         self.waiting: list[tuple[bytes, bytes, bytes, int, list[tuple[str, Any]]]] = []
 
     def text(self, size: int) -> str:
@@ -182,20 +186,44 @@ def as_json(body: bytes) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode()
 
 
-def prepare(options: argparse.Namespace) -> list[bytes]:
-    """Build all bodies: some made, the others copies with other trace ids."""
-    spans = Spans(options.profile, options.seed)
-    count = -(-options.spans // SPANS_PER_REQUEST)
-    base = [spans.body() for _ in range(min(count, 32))]
-    if options.json:
-        base = [as_json(body) for body in base]
-    bodies = []
-    for index in range(count):
-        salt = SALT[:3] + bytes([options.seed & 0xFF]) + struct.pack(">I", index // len(base))
-        old, new = (SALT.hex().encode(), salt.hex().encode()) if options.json else (SALT, salt)
-        body = base[index % len(base)].replace(old, new)
-        bodies.append(gzip.compress(body, 1) if options.gzip else body)
-    return bodies
+class Bodies:
+    """The bodies to send: some made, the others copies of them with other trace ids and times."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        spans = Spans(options.profile, options.seed)
+        self.count = -(-options.spans // SPANS_PER_REQUEST)
+        self.made = [spans.body() for _ in range(min(self.count, 32))]
+        self.times = [times_in(body, spans.started_ns) for body in self.made]
+        self.round_ns = spans.now_ns - spans.started_ns
+        if options.json:
+            self.made = [as_json(body) for body in self.made]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def body(self, index: int) -> bytes:
+        number, which = divmod(index, len(self.made))
+        salt = SALT[:3] + bytes([self.options.seed & 0xFF]) + struct.pack(">I", number)
+        if self.options.json:
+            return self.made[which].replace(SALT.hex().encode(), salt.hex().encode())
+        body = bytearray(self.made[which].replace(SALT, salt))
+        for offset, time_ns in self.times[which]:
+            TIME.pack_into(body, offset, time_ns + number * self.round_ns)
+        return gzip.compress(body, 1) if self.options.gzip else bytes(body)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self.body(index) for index in range(self.count))
+
+
+def times_in(body: bytes, from_ns: int) -> list[tuple[int, int]]:
+    """Find the start and end times in a body: their tags, and the years of no other field."""
+    found = []
+    for match in re.finditer(rb"[\x39\x41](?=(.{8}))", body, re.DOTALL):
+        (time_ns,) = TIME.unpack(match[1])
+        if from_ns <= time_ns < from_ns + 10**15:
+            found.append((match.end(), time_ns))
+    return found
 
 
 class GrpcSender:
@@ -230,14 +258,15 @@ class HttpSender:
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Send everything and measure."""
-    bodies = prepare(options)
-    todo = iter(bodies)
+    bodies = Bodies(options)
+    todo = enumerate(bodies if options.lazily else list(bodies))
     lock = threading.Lock()
     latencies: list[float] = []
     refusals: dict[str, int] = {}
     interval_s = SPANS_PER_REQUEST / options.rate if options.rate else 0.0
     ready = threading.Barrier(options.connections + 1)
     started = [0.0]
+    size = [0]
 
     def work(_: int) -> None:
         address = options.target.removeprefix("grpc://")
@@ -246,10 +275,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         ready.wait()
         while True:
             with lock:
-                body = next(todo, None)
-                number = len(bodies) - todo.__length_hint__()
-            if body is None:
+                number, body = next(todo, (0, b""))
+            if not body:
                 return
+            size[0] += len(body)
             due = started[0] + number * interval_s
             time.sleep(max(0.0, due - time.perf_counter()))
             while True:
@@ -272,7 +301,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     latencies.sort()
     return {
         "spans": len(bodies) * SPANS_PER_REQUEST,
-        "bytes_per_span": sum(map(len, bodies)) / len(bodies) / SPANS_PER_REQUEST,
+        "bytes_per_span": size[0] / len(bodies) / SPANS_PER_REQUEST,
         "started": clock,
         "seconds": seconds,
         "p50_ms": 1e3 * latencies[len(latencies) // 2],
@@ -289,6 +318,7 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--gzip", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--lazily", action="store_true", help="make bodies as they are sent")
     parser.add_argument("--rate", type=float, default=0.0, help="spans a second; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
     print(json.dumps(run(parser.parse_args())))

@@ -2,6 +2,8 @@
 
 from dbagenteval.failures.cluster_lines import cluster_lines, question_lines
 from dbagenteval.failures.clusters import Cluster, Clusters
+from dbagenteval.failures.coverage import Coverage, Known, coverage_of
+from dbagenteval.failures.coverage_lines import coverage_lines, uncovered_lines
 from dbagenteval.failures.edit import SqlEdit, sql_edit
 from dbagenteval.failures.outcome import Outcome, outcome_of
 from dbagenteval.failures.structure import Outline, outline, structure
@@ -10,14 +12,19 @@ from dbagenteval.failures.wording import edit_words
 __all__ = [
     "Cluster",
     "Clusters",
+    "Coverage",
+    "Known",
     "Outcome",
     "Outline",
     "SqlEdit",
     "cluster_lines",
+    "coverage_lines",
+    "coverage_of",
     "edit_words",
     "outcome_of",
     "outline",
     "question_lines",
     "sql_edit",
     "structure",
+    "uncovered_lines",
 ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dbagenteval.failures.shape import MARK, NUMBERED, UNQUALIFIED, Block, Shape
 from dbagenteval.failures.terms import Term
 
-__all__ = ["Facts", "column_of", "facts_of", "owners_of"]
+__all__ = ["Facts", "column_of", "columns_of", "facts_of", "owners_of"]
 
 _LONG_NAME = re.compile(r"(?:[\w-]+\.)+(?=[\w-]+\.[\w*-]+)")
 _TYPE = re.compile(r":(?:number|text|date)\b")
@@ -85,10 +85,24 @@ def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for shape in shapes:
         for block in shape.blocks:
-            for name in _NAME.findall(_short(str(block))):
-                table, column = name.split(".")
-                found.setdefault(column, set()).add(table)
+            for term in block.terms():
+                for name in _NAME.findall(_short(term.text)):
+                    table, column = name.split(".")
+                    found.setdefault(column, set()).add(table)
     return found
+
+
+def columns_of(shape: Shape, owners: Mapping[str, set[str]]) -> set[str]:
+    """Give the columns of tables that a statement names, as `table.column`."""
+    reader = _Spelling(owners)
+    tables = {_last(name) for name in shape.tables}
+    return {
+        name
+        for block in shape.blocks
+        for term in reader.all(block.terms())
+        for name in _NAME.findall(term.text)
+        if name.split(".")[0] in tables
+    }
 
 
 def column_of(term: Term) -> str:
@@ -100,6 +114,10 @@ def column_of(term: Term) -> str:
 def _short(text: str) -> str:
     text = MARK.sub("(query)", NUMBERED.sub("", text.replace("^", "")))
     return _LONG_NAME.sub("", text)
+
+
+def _last(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
 
 
 class _Spelling:
@@ -141,7 +159,7 @@ def _value(text: str) -> str:
 
 def _add(facts: Facts, block: Block, reader: _Spelling) -> None:
     for relation in block.relations:
-        name = _short(relation.name).rsplit(".", 1)[-1]
+        name = _last(_short(relation.name))
         if relation.is_table:
             facts.tables[name] += 1
         if relation.join not in ("", "inner"):

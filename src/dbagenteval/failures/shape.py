@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dbagenteval.failures.terms import Term
@@ -16,7 +16,7 @@ MARK = re.compile("§[0-9a-f]{12}")
 NUMBERED = re.compile(r"#\d+(?=\.|$)")
 """The second and later uses of a table in one query."""
 
-UNQUALIFIED = re.compile(r"(?<![\w\]`\".])\.(\w+)")
+UNQUALIFIED = re.compile(r"(?<![\w\])`\".])\.(\w+)")
 """A column that may belong to several tables."""
 
 _SYMMETRIC_JOINS = ("", "inner")
@@ -68,6 +68,13 @@ class Block:
     extras: tuple[Term, ...] = ()
     arms: tuple[str, ...] = ()
     aggregates: tuple[tuple[str, Term], ...] = ()
+
+    def terms(self) -> Iterator[Term]:
+        """Give all its expressions."""
+        for relation in self.relations:
+            yield from relation.on
+        for terms in (self.select, self.where, self.group, self.having, self.order, self.extras):
+            yield from terms
 
     def __str__(self) -> str:
         """Give it as text, without the values of its literals."""

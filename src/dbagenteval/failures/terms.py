@@ -63,10 +63,12 @@ class Term:
         return self.text.startswith(":")
 
     @property
-    def side(self) -> tuple[bool, bool, bool, str]:
+    def side(self) -> tuple[bool, bool, bool, bool, str]:
         """Where it stands in a comparison: columns before expressions before literals."""
         is_outer = self.text.startswith("^")
-        return self.is_literal, COLUMN.fullmatch(self.text) is None, is_outer, self.text
+        has_no_column = "." not in self.text
+        is_no_column = COLUMN.fullmatch(self.text) is None
+        return self.is_literal, has_no_column, is_no_column, is_outer, self.text
 
 
 def joined(parts: Sequence[Term], glue: str, before: str = "", after: str = "") -> Term:

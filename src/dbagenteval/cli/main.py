@@ -47,6 +47,8 @@ class _CommandsOnDemand(click.Group):
         "store": "dbagenteval.cli.store",
         "conformance": "dbagenteval.cli.conformance",
         "score": "dbagenteval.cli.score",
+        "clusters": "dbagenteval.cli.clusters",
+        "coverage": "dbagenteval.cli.coverage",
         "demo": "dbagenteval.cli.demo",
         "instrument": "dbagenteval.cli.instrument",
         "doctor": "dbagenteval.cli.doctor",

@@ -176,6 +176,15 @@ class Clusters:
             merged[first[index]].take(group)
         return sorted(merged.values(), key=lambda each: (-each.failed, -each.count, each.name))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give all clusters JSON-ready."""
+        return {
+            "total": self.total,
+            "dropped": self.dropped,
+            "failures": [cluster.to_dict() for cluster in self.failures()],
+            "questions": [cluster.to_dict() for cluster in self.questions()],
+        }
+
     def _add_failure(self, outcome: Outcome) -> None:
         edit = _telling(outcome.edit)
         tables = () if edit else outcome.tables

@@ -1,0 +1,68 @@
+"""What a database has that cases could exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from dbagenteval.failures import Known
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+    from dbagenteval.slices.schema import Schema
+
+__all__ = ["known_of"]
+
+_MAX_ROWS = 100_000
+_MAX_TENANTS = 1_000
+
+
+def known_of(url: str, tenant: str | None) -> Known:
+    """Read tables, columns, foreign keys and tenants from a database, which is not changed.
+
+    Args:
+        url: A SQLAlchemy URL.
+        tenant: Name of the column that tells tenants apart; its values are read from the first
+            100,000 rows of each table that has it.
+
+    Raises:
+        TargetError: The database can't be opened.
+    """
+    from dbagenteval.executors import read_only_engine
+    from dbagenteval.slices.reflection import read_schema
+
+    engine = read_only_engine(url)
+    schema = read_schema(engine)
+    return Known(
+        columns={
+            table.name.lower(): tuple(column.name.lower() for column in table.columns)
+            for table in schema
+        },
+        joins=tuple(_joins(schema)),
+        tenants=() if tenant is None else tuple(_tenants(engine, schema, tenant)),
+    )
+
+
+def _joins(schema: Schema) -> Iterator[str]:
+    for table in schema:
+        for key in table.foreign_keys:
+            for own, referred in zip(key.columns, key.referred, strict=True):
+                sides = sorted([f"{table.name}.{own}".lower(), f"{key.table}.{referred}".lower()])
+                yield " = ".join(sides)
+
+
+def _tenants(engine: Engine, schema: Schema, tenant: str) -> list[str]:
+    from sqlalchemy import column, select, table
+
+    found: set[str] = set()
+    with engine.connect() as connection:
+        for each in schema:
+            named = [name.name for name in each.columns if name.name.lower() == tenant.lower()]
+            if not named:
+                continue
+            source = table(each.name, column(named[0]), schema=each.namespace)
+            first = select(source.c[named[0]].label("tenant")).limit(_MAX_ROWS).subquery()
+            rows = connection.execute(select(first.c.tenant).distinct().limit(_MAX_TENANTS))
+            found |= {str(value) for (value,) in rows if value is not None}
+    return sorted(found)[:_MAX_TENANTS]

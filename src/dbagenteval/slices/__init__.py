@@ -1,6 +1,7 @@
 """A few rows of a few tables that still show a failure, as a SQL script, and runs on them."""
 
 from dbagenteval.slices.dataset import Dataset, dataset_executor
+from dbagenteval.slices.failed_trace import slice_failure
 from dbagenteval.slices.failing import (
     Failure,
     SameFailure,
@@ -24,5 +25,6 @@ __all__ = [
     "result_shown",
     "rows_differ",
     "slice_data",
+    "slice_failure",
     "sql_fails",
 ]

@@ -13,6 +13,7 @@ from dbagenteval.checks.result_rows import row_options
 from dbagenteval.compare import compare_rows
 from dbagenteval.executors import Executor
 from dbagenteval.rules.sql import read_sql
+from dbagenteval.slices.sandbox import SandboxRefused
 from dbagenteval.slices.schema import Schema
 from dbagenteval.slices.tables import base_tables
 from dbagenteval.traces import Rows
@@ -70,17 +71,32 @@ def rows_differ(agent_sql: str, case: Case) -> Failure:
     return failure
 
 
-def sql_fails(agent_sql: str) -> Failure:
-    """The agent's SQL is refused or breaks off, with an error of the same kind."""
+def sql_fails(agent_sql: str, case: Case | None = None) -> Failure:
+    """The agent's SQL is refused or breaks off, with an error of the same kind.
+
+    Args:
+        agent_sql: What the agent ran.
+        case: Its references, if it has any, still give a result that says something if they did:
+            an agent that is right then has something to give.
+    """
 
     def failure(execute: Executor) -> Hashable | None:
         try:
             execute(agent_sql)
+        except SandboxRefused:
+            return None
         except Exception as error:  # noqa: BLE001 whatever a database raises
-            return _kind_of(error)
+            return _kind_of(error), _expected_says(execute, case)
         return None
 
     return failure
+
+
+def _expected_says(execute: Executor, case: Case | None) -> bool:
+    try:
+        return case is not None and any(_says(execute(sql)) for sql in case.reference_sqls)
+    except Exception:  # noqa: BLE001 whatever a database raises, there is no result
+        return False
 
 
 def leaks_tenant(agent_sql: str, column: str, value: Any, schema: Schema, dialect: str) -> Failure:

@@ -143,6 +143,10 @@ class _Sqlite:
             if time.monotonic() > self._until:
                 raise SandboxRefused(f"it took more than {self._seconds:g} s") from error
             raise
+        except sqlite3.DatabaseError as error:
+            if "not authorized" in str(error):
+                raise SandboxRefused("it is not one statement that only reads") from error
+            raise
         return [column[0] for column in cursor.description or ()], rows
 
 

@@ -88,9 +88,9 @@ class Schema:
         return self._by_name.get(name.lower())
 
     def only(self, names: Iterable[str]) -> Schema:
-        """Give the schema with these tables alone."""
+        """Give the schema with these tables alone, without keys to others."""
         kept = {name.lower() for name in names}
-        return Schema(tuple(table for table in self.tables if table.name.lower() in kept))
+        return parents_first({each.name: each for each in self if each.name.lower() in kept})
 
 
 def parents_first(tables: Mapping[str, Table]) -> Schema:

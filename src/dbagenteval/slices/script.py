@@ -47,9 +47,18 @@ def statements_of(schema: Schema, rows: Rows) -> Iterator[str]:
             for at, column in enumerate(table.columns)
         ]
         yield _definition(table, types, _referred(schema, table))
-        for row in _self_references_last(table, of_table):
-            cells = ", ".join(_literal(cell, type_) for cell, type_ in zip(row, types, strict=True))
-            yield f"INSERT INTO {quoted_name(table.name)} VALUES ({cells})"  # noqa: S608 quoted
+        yield from _insertions(table, types, of_table)
+
+
+def _insertions(table: Table, types: list[str], rows: Sequence[Row]) -> Iterator[str]:
+    """Give one statement for all rows; one for each where they may refer to each other."""
+    written = [
+        "(" + ", ".join(map(_literal, row, types)) + ")"
+        for row in _self_references_last(table, rows)
+    ]
+    is_whole = all(key.table != table.name for key in table.foreign_keys)
+    for values in [written] if is_whole and written else [[each] for each in written]:
+        yield f"INSERT INTO {quoted_name(table.name)} VALUES\n  " + ",\n  ".join(values)
 
 
 def quoted_name(name: str) -> str:

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from dbagenteval.instrument import open_records, sqlite_rows
-from dbagenteval.instrument.record import Recorder
+from dbagenteval.instrument.recorder import Recorder
 from dbagenteval.instrument.row_settings import RowSettings
 
 

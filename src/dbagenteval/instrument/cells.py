@@ -131,11 +131,18 @@ class RowsText:
 
 def _encode(value: Any) -> bytes:
     try:
-        encoded = orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+        encoded = _dumps(value)
     except (TypeError, ValueError, RecursionError):  # big integers, lone surrogates
         return _encode_slowly(value)
     # orjson writes NaN and infinities as null, which would read as NULL.
     return _encode_slowly(value) if b"null" in encoded and _has_non_finite(value) else encoded
+
+
+def _dumps(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value, default=_plain)
+    except TypeError:  # keys that are no texts: asked for at once, they would cost all others half
+        return orjson.dumps(value, default=_plain, option=orjson.OPT_NON_STR_KEYS)
 
 
 def _plain(value: Any) -> Any:

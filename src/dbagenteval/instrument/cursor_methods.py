@@ -10,20 +10,19 @@ from __future__ import annotations
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 from weakref import ref
 
-from dbagenteval.instrument.record import Record, Recorder
+from dbagenteval.instrument.lookalike import lookalike
+from dbagenteval.instrument.nesting import inside, is_inside
+from dbagenteval.instrument.record import Record
+from dbagenteval.instrument.recorder import Recorder
 from dbagenteval.instrument.recording_class import Took, recording_members
 
 __all__ = ["CursorMethods"]
 
 _MAX_TOTAL = 1 << 62
 """Drivers that don't know say -1, or that as an unsigned number."""
-
-# A connection executes through a cursor, a relation through a connection: the outermost counts.
-_is_inside: ContextVar[bool] = ContextVar("dbagenteval_is_inside", default=False)
 
 
 class CursorMethods:
@@ -32,26 +31,30 @@ class CursorMethods:
     Args:
         recorder: Of the driver's database.
         knows_total: `rowcount` is the number of rows of a query.
+        knows_end: Says of a cursor whether it is certain that no row is left.
         more: Further methods that fetch, and what they tell.
+
+    Attributes:
+        opened: Open records by the `id` of their cursor; a cursor that goes takes its record along.
     """
 
     def __init__(
         self,
         recorder: Recorder,
         *,
-        knows_total: bool,
+        knows_total: bool = False,
+        knows_end: Callable[[Any], bool] | None = None,
         more: Mapping[str, Took] | None = None,
     ) -> None:
         self._recorder = recorder
         self._knows_total = knows_total
+        self._knows_end = knows_end
         self._more = dict(more or {})
-        # By the cursor's `id`; a cursor that goes takes its record along.
-        self._open: dict[int, Record] = {}
+        self.opened: dict[int, Record] = {}
         self._recording: dict[type, type | None] = {}
         self._plain: dict[type, type] = {}
         self._members: dict[type, tuple[str, ...]] = {}
         self._replaced: set[type] = set()
-        self._taken: set[int] = set()
 
     def replace(self, cls: type, *, is_async: bool = False) -> None:
         """Replace the methods with which a class runs statements, where it defines them itself.
@@ -66,15 +69,15 @@ class CursorMethods:
 
     def ran(self, sql: Any) -> None:
         """Record a statement that ran and gives no rows."""
-        record = None if _is_inside.get() else self._recorder.begin(sql)
+        record = None if is_inside.get() else self._recorder.begin(sql)
         if record is not None:
             record.finish(is_whole=True)
 
     @contextmanager
     def failing(self, sql: Any) -> Iterator[None]:
         """Record a statement if it fails in the block."""
-        record = None if _is_inside.get() else self._recorder.begin(sql)
-        with _inside():
+        record = None if is_inside.get() else self._recorder.begin(sql)
+        with inside():
             try:
                 yield
             except BaseException as error:
@@ -88,49 +91,52 @@ class CursorMethods:
         self, cursor: Any, sql: Callable[[], str], description: Callable[[], Any]
     ) -> None:
         """Begin the record of something that runs when it is fetched."""
-        if _is_inside.get() or self.is_recording(cursor):
+        if is_inside.get() or self.is_recording(cursor):
             return
-        with _inside():
+        with inside():
             try:
                 text, columns = sql(), description()
             except Exception:  # noqa: BLE001 the fetch will raise it where the program expects it
                 return
         record = self._recorder.begin(text)
         if record is not None and record.describe(columns):
-            self._watch(cursor, record)
+            self.watch(cursor, record)
 
     def is_recording(self, cursor: Any) -> bool:
         """True if the record of a cursor is open."""
-        key = id(cursor)
-        return key in self._open or key in self._taken or type(cursor) in self._plain
+        return id(cursor) in self.opened or type(cursor) in self._plain
 
-    # What the members of a recording class call
-
-    def take_out(self, cursor: Any) -> Record | None:
-        """Give the open record of a cursor, which is closed to others until it is put back."""
-        record = self._open.pop(id(cursor), None)
-        if record is not None:
-            self._taken.add(id(cursor))
-        return record
-
-    def put_back(self, cursor: Any, record: Record) -> None:
-        """Let a record go on, or let the cursor be of its own class again."""
-        self._taken.discard(id(cursor))
+    def look(self, cursor: Any, record: Record) -> None:
+        """See whether a record is due or finished; then its cursor is of its own class again."""
+        if len(record.kept) >= record.look_at and not record.is_finished:
+            record.look(knows_end=self._is_at_end(cursor))
         if record.is_finished:
-            plain = self._plain.get(type(cursor))
-            if plain is not None:
-                cursor.__class__ = plain
-        else:
-            self._open[id(cursor)] = record
+            self.close(cursor)
 
     def leave(self, cursor: Any) -> None:
         """Finish the record of a cursor that is closed, moved or runs something else."""
-        record = self.take_out(cursor)
-        if record is not None:
-            record.finish(is_whole=record.reached_bound())
-            self.put_back(cursor, record)
+        record = self.opened.get(id(cursor))
+        if record is not None and not record.is_told:
+            record.finish(is_whole=self._is_at_end(cursor) or record.reached_bound())
+            self.close(cursor)
 
-    def _watch(self, cursor: Any, record: Record) -> None:
+    def _is_at_end(self, cursor: Any) -> bool:
+        return self._knows_end is not None and self._knows_end(cursor)
+
+    # What a driver may extend
+
+    def recording_members(self, own: type) -> dict[str, Any]:
+        """Make the methods of the subclass that a cursor is of while its record is open."""
+        return recording_members(own, self, self._more)
+
+    def close(self, cursor: Any) -> None:
+        """Let a cursor whose record is finished be of its own class again."""
+        self.opened.pop(id(cursor), None)
+        plain = self._plain.get(type(cursor))
+        if plain is not None:
+            cursor.__class__ = plain
+
+    def watch(self, cursor: Any, record: Record) -> None:
         """Open a record: from now on the cursor tells of what is fetched."""
         own = type(cursor)
         if own not in self._recording:
@@ -146,8 +152,8 @@ class CursorMethods:
             record.give_up()
             return
         key = id(cursor)
-        record.cursor = ref(cursor, lambda _: self._open.pop(key, None))
-        self._open[key] = record
+        record.cursor = ref(cursor, lambda _: self.opened.pop(key, None))
+        self.opened[key] = record
 
     def _replace_fetching(self, own: type, recording: type) -> None:
         """Replace the methods that fetch for good, in the class that has them."""
@@ -158,15 +164,9 @@ class CursorMethods:
             setattr(holder, name, recording.__dict__[name])
 
     def _recording_class(self, own: type) -> type | None:
-        members = recording_members(own, self, self._more)
-        shown = {
-            "__slots__": (),
-            "__module__": own.__module__,
-            "__qualname__": own.__qualname__,
-            "__doc__": own.__doc__,
-        }
+        members = self.recording_members(own)
         try:
-            recording: type = type(own)(own.__name__, (own,), {**shown, **members})
+            recording: type = lookalike(own, members)
         except Exception:  # noqa: BLE001 a class of the program may refuse subclasses
             return None
         self._plain[recording] = own
@@ -190,27 +190,33 @@ class CursorMethods:
 
     def _begin(self, cursor: Any, sql: Any) -> Record | None:
         self.leave(cursor)
-        return self._recorder.begin(sql)
+        return self._recorder.begin(sql, cursor)
 
     def _ran(self, cursor: Any, record: Record | None, error: BaseException | None = None) -> None:
         if record is None:
             return
         if error is not None:
             record.finish(error=error)
-        elif record.describe(cursor.description, self._total_of(cursor)):
-            self._watch(cursor, record)
+            return
+        description = cursor.description
+        # A named cursor of psycopg2 knows its columns with its first rows alone.
+        describes_later = description is None and getattr(cursor, "name", None) is not None
+        if describes_later or record.describe(description, self._total_of(cursor)):
+            self.watch(cursor, record)
 
     def _execute(self, original: Any) -> Any:
         def execute(cursor: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
-            if _is_inside.get():
+            if is_inside.get():
                 return original(cursor, query, *args, **kwargs)
             record = self._begin(cursor, query)
-            with _inside():
-                try:
-                    result = original(cursor, query, *args, **kwargs)
-                except BaseException as error:
-                    self._ran(cursor, record, error)
-                    raise
+            token = is_inside.set(True)
+            try:
+                result = original(cursor, query, *args, **kwargs)
+            except BaseException as error:
+                self._ran(cursor, record, error)
+                raise
+            finally:
+                is_inside.reset(token)
             self._ran(cursor, record)
             return result
 
@@ -218,15 +224,17 @@ class CursorMethods:
 
     def _aexecute(self, original: Any) -> Any:
         async def execute(cursor: Any, query: Any, *args: Any, **kwargs: Any) -> Any:
-            if _is_inside.get():
+            if is_inside.get():
                 return await original(cursor, query, *args, **kwargs)
             record = self._begin(cursor, query)
-            with _inside():
-                try:
-                    result = await original(cursor, query, *args, **kwargs)
-                except BaseException as error:
-                    self._ran(cursor, record, error)
-                    raise
+            token = is_inside.set(True)
+            try:
+                result = await original(cursor, query, *args, **kwargs)
+            except BaseException as error:
+                self._ran(cursor, record, error)
+                raise
+            finally:
+                is_inside.reset(token)
             self._ran(cursor, record)
             return result
 
@@ -257,18 +265,8 @@ def _streamed(record: Record | None, cursor: Any, row: Any) -> None:
     if record is not None and not record.is_finished:
         record.describe(cursor.description)
         record.take((row,))
-        if record.count >= record.look_at:
+        if len(record.kept) >= record.look_at:
             record.look()
-
-
-@contextmanager
-def _inside() -> Iterator[None]:
-    """Mark that a replaced method runs."""
-    token = _is_inside.set(True)
-    try:
-        yield
-    finally:
-        _is_inside.reset(token)
 
 
 @contextmanager

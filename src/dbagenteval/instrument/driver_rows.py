@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from dbagenteval.instrument.cursor_methods import CursorMethods
-from dbagenteval.instrument.record import Recorder
+from dbagenteval.instrument.recorder import Recorder
 from dbagenteval.instrument.row_settings import RowSettings
 from dbagenteval.instrument.table_rows import took_table
 

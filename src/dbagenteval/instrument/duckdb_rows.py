@@ -9,7 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from dbagenteval.instrument.cursor_methods import CursorMethods
-from dbagenteval.instrument.record import Recorder
+from dbagenteval.instrument.recorder import Recorder
 from dbagenteval.instrument.row_settings import RowSettings
 from dbagenteval.instrument.table_rows import took_table
 

@@ -6,54 +6,24 @@ import logging
 import time
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from opentelemetry import context as otel_context
-from opentelemetry import trace
-from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from dbagenteval import semconv
 from dbagenteval.instrument import open_records
 from dbagenteval.instrument.cells import Cells, RowsText, Unreadable, cells_of
 from dbagenteval.instrument.row_bound import at_most
-from dbagenteval.instrument.row_settings import RowSettings
+from dbagenteval.instrument.statement import span_of_statement
 
-__all__ = ["Record", "Recorder"]
+if TYPE_CHECKING:
+    from dbagenteval.instrument.recorder import Recorder
+
+__all__ = ["Record"]
 
 _log = logging.getLogger(__name__)
 
-try:
-    from opentelemetry.context import _SUPPRESS_INSTRUMENTATION_KEY as _SUPPRESS
-except ImportError:  # private, so it may go
-    _SUPPRESS = "suppress_instrumentation"
-
 _CHUNK_ROWS = 50
-_STATEMENT_KEYS = (semconv.DB_QUERY_TEXT, "db.statement")
-
-
-class Recorder:
-    """Makes a record of each execution of one kind of database.
-
-    Args:
-        system: As of `db.system.name`.
-        settings: What is recorded.
-    """
-
-    __slots__ = ("settings", "system", "tracer")
-
-    def __init__(self, system: str, settings: RowSettings) -> None:
-        self.system = system
-        self.settings = settings
-        self.tracer = trace.get_tracer("dbagenteval.instrument.rows")
-
-    def begin(self, sql: object) -> Record | None:
-        """Begin the record of an execution; None if nobody wants it."""
-        context = otel_context.get_current()
-        if context.get(_SUPPRESS):
-            return None
-        record = Record(self, sql if isinstance(sql, str) else _text_of(sql), context)
-        open_records.add(record)
-        return record
 
 
 class Record:
@@ -68,8 +38,9 @@ class Record:
     Attributes:
         kept: Rows that are still to be written down, which is done some at a time: rows can change
             once the program has them, and so many at once would push its own data out of the
-            processor's cache. A driver may append tuples itself where each microsecond counts,
-            and then calls `look` when there are `look_at` of them.
+            processor's cache. Who tells of rows may append tuples itself where each microsecond
+            counts, and calls `look` when there are `look_at` of them.
+        is_told: A method of the cursor runs that will tell what it fetched.
         cursor: A driver's reference to its cursor, which tells when that goes.
         watched: What the watching thread saw last: rows, and when.
     """
@@ -90,6 +61,7 @@ class Record:
         "_written",
         "cursor",
         "is_finished",
+        "is_told",
         "kept",
         "look_at",
         "sql",
@@ -101,7 +73,7 @@ class Record:
         self._context = context
         self._start_ns = time.time_ns()
         self._end_ns = 0
-        self._outer = _span_of_statement(context, sql)
+        self._outer = span_of_statement(context, sql)
         self._written: RowsText | None = None
         self._total: int | None = None
         self._beyond = 0
@@ -114,6 +86,7 @@ class Record:
         self.cursor: Any = None
         self.sql = sql
         self.is_finished = False
+        self.is_told = False
         self.watched = (-1, self._start_ns)
 
     def __del__(self) -> None:
@@ -140,6 +113,12 @@ class Record:
             columns = [str(column[0]) for column in description]
             self._written = RowsText(columns, self._recorder.settings)
         return True
+
+    def _describe_late(self) -> None:
+        """Take the columns of a cursor that knew them with its first rows alone."""
+        cursor = self.cursor() if self._written is None and self.cursor is not None else None
+        if cursor is not None and cursor.description is not None:
+            self.describe(cursor.description)
 
     @property
     def count(self) -> int:
@@ -169,6 +148,7 @@ class Record:
 
     def take(self, rows: Sequence[Any]) -> None:
         """Take rows that the program has fetched."""
+        self._describe_late()
         written, room = self._written, self.room
         taken = rows if len(rows) <= room else rows[:room]
         if taken and type(taken[0]) is tuple:  # what drivers give by default, all alike
@@ -178,40 +158,39 @@ class Record:
                 self.kept += [tuple(cells_of(row, written.columns)) for row in taken]
             except Unreadable:
                 self._is_unreadable = True
+                self.look_at = 0
                 taken = ()
         self._beyond += len(rows) - len(taken)
 
-    def look(self, *, knows_end: bool = False) -> bool:
+    def look(self, *, knows_end: bool = False) -> None:
         """Write down what was taken, see whether anything more is wanted, and finish if not.
 
         Args:
             knows_end: The driver is certain that no row is left.
-
-        Returns:
-            True if the record is finished.
         """
         if knows_end or self.reached_bound():
             self.finish(is_whole=True)
-            return True
+            return
         try:
             self._write_down()
         except Exception:  # noqa: BLE001 see `finish`
             self._is_unreadable = True
         if self._is_unreadable or self._beyond or self._written is None or self._written.is_full:
             self.finish()
-            return True
+            return
         # Programs that know of one row fetch no more; those that go on see the end themselves.
         left = self._recorder.settings.max_rows - self._written.count
         self.look_at = min(_CHUNK_ROWS, left)
-        return False
 
     def reached_bound(self) -> bool:
         """Say whether the rows fetched are all that there can be."""
-        bound = self._total if self._total is not None else at_most(self.sql)
+        bound = at_most(self.sql) if self._total is None else self._total
         return bound is not None and self.count >= bound
 
     def _write_down(self) -> None:
         rows, self.kept = self.kept, []
+        if rows:
+            self._describe_late()
         if rows and self._written is not None:
             before = self._written.count
             self._written.add(rows)
@@ -299,28 +278,7 @@ class Record:
         return attributes
 
 
-def _span_of_statement(context: Any, sql: str) -> Span | None:
-    """Give the span that another instrumentation, or the program, made for this execution."""
-    span = trace.get_current_span(context)
-    attributes = getattr(span, "attributes", None)
-    if not attributes or not span.is_recording():
-        return None
-    said = next((attributes[key] for key in _STATEMENT_KEYS if key in attributes), None)
-    # A longer text was cut by an attribute limit, or wrapped in a comment.
-    return span if isinstance(said, str) and said and (said in sql or sql in said) else None
-
-
 def _name_of(cls: type) -> str:
     return (
         cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
     )
-
-
-def _text_of(sql: object) -> str:
-    if isinstance(sql, (bytes, bytearray)):
-        return bytes(sql).decode(errors="replace")
-    as_string = getattr(sql, "as_string", None)  # psycopg's composed SQL
-    try:
-        return str(as_string(None)) if as_string is not None else str(sql)
-    except Exception:  # noqa: BLE001 the program's object
-        return ""

@@ -1,4 +1,7 @@
-"""The methods of a cursor whose record is open: they fetch as ever and tell the record."""
+"""The methods of a cursor whose record is open: they fetch as ever and tell the record.
+
+Methods of a cursor may call each other; then the outermost tells.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,16 @@ _LEAVING = ("close", "scroll", "nextset")
 
 
 class OpenRecords(Protocol):
-    """Keeps the open records of cursors."""
+    """Keeps the open records of cursors.
 
-    def take_out(self, cursor: Any) -> Record | None:
-        """Give the record: methods of a cursor call each other, and only the outermost counts."""
+    Attributes:
+        opened: By the `id` of the cursor.
+    """
 
-    def put_back(self, cursor: Any, record: Record) -> None:
-        """Let the record go on, or the cursor be of its own class again."""
+    opened: dict[int, Record]
+
+    def look(self, cursor: Any, record: Record) -> None:
+        """See whether the record is due or finished, after it was told something."""
 
     def leave(self, cursor: Any) -> None:
         """Finish the record."""
@@ -55,9 +61,10 @@ def recording_members(own: type, records: OpenRecords, more: Mapping[str, Took])
 
 def _fetch(original: Any, took: Took, records: OpenRecords) -> Any:
     def fetch(cursor: Any, *args: Any, **kwargs: Any) -> Any:
-        record = records.take_out(cursor)
-        if record is None:
+        record = records.opened.get(id(cursor))
+        if record is None or record.is_told:
             return original(cursor, *args, **kwargs)
+        record.is_told = True
         try:
             result = original(cursor, *args, **kwargs)
             took(record, cursor, args, kwargs, result)
@@ -65,7 +72,8 @@ def _fetch(original: Any, took: Took, records: OpenRecords) -> Any:
             record.finish(error=error)
             raise
         finally:
-            records.put_back(cursor, record)
+            record.is_told = False
+            records.look(cursor, record)
         return result
 
     return fetch
@@ -73,9 +81,10 @@ def _fetch(original: Any, took: Took, records: OpenRecords) -> Any:
 
 def _afetch(original: Any, took: Took, records: OpenRecords) -> Any:
     async def fetch(cursor: Any, *args: Any, **kwargs: Any) -> Any:
-        record = records.take_out(cursor)
-        if record is None:
+        record = records.opened.get(id(cursor))
+        if record is None or record.is_told:
             return await original(cursor, *args, **kwargs)
+        record.is_told = True
         try:
             result = await original(cursor, *args, **kwargs)
             took(record, cursor, args, kwargs, result)
@@ -83,28 +92,34 @@ def _afetch(original: Any, took: Took, records: OpenRecords) -> Any:
             record.finish(error=error)
             raise
         finally:
-            records.put_back(cursor, record)
+            record.is_told = False
+            records.look(cursor, record)
         return result
 
     return fetch
 
 
 def _next(original: Any, records: OpenRecords) -> Any:
-    def next_(cursor: Any) -> Any:
-        record = records.take_out(cursor)
-        if record is None:
+    opened = records.opened
+
+    def next_(cursor: Any) -> Any:  # runs for each row of a loop: no call that it can do without
+        record = opened.get(id(cursor))
+        if record is None or record.is_told:
             return original(cursor)
+        record.is_told = True
         try:
             row = original(cursor)
-            _took_one(record, cursor, (), {}, row)
-        except StopIteration:
-            record.finish(is_whole=True)
-            raise
         except BaseException as error:
-            record.finish(error=error)
+            _ended(record, error)
+            records.look(cursor, record)
             raise
-        finally:
-            records.put_back(cursor, record)
+        record.is_told = False
+        if type(row) is tuple:
+            record.kept.append(row)
+        else:
+            record.take((row,))
+        if len(record.kept) >= record.look_at:
+            records.look(cursor, record)
         return row
 
     return next_
@@ -112,23 +127,29 @@ def _next(original: Any, records: OpenRecords) -> Any:
 
 def _anext(original: Any, records: OpenRecords) -> Any:
     async def next_(cursor: Any) -> Any:
-        record = records.take_out(cursor)
-        if record is None:
+        record = records.opened.get(id(cursor))
+        if record is None or record.is_told:
             return await original(cursor)
+        record.is_told = True
         try:
             row = await original(cursor)
-            _took_one(record, cursor, (), {}, row)
-        except StopAsyncIteration:
-            record.finish(is_whole=True)
-            raise
+            record.take((row,))
         except BaseException as error:
-            record.finish(error=error)
+            _ended(record, error)
             raise
         finally:
-            records.put_back(cursor, record)
+            record.is_told = False
+            records.look(cursor, record)
         return row
 
     return next_
+
+
+def _ended(record: Record, error: BaseException) -> None:
+    if isinstance(error, (StopIteration, StopAsyncIteration)):
+        record.finish(is_whole=True)
+    else:
+        record.finish(error=error)
 
 
 def _leave(original: Any, records: OpenRecords) -> Any:
@@ -150,22 +171,16 @@ def _aleave(original: Any, records: OpenRecords) -> Any:
 def _took_one(record: Record, cursor: Any, args: Any, kwargs: Any, row: Any) -> None:  # noqa: ARG001 a Took
     if row is None:
         record.finish(is_whole=True)
-        return
-    if type(row) is tuple:
-        record.kept.append(row)
     else:
         record.take((row,))
-    if record.count >= record.look_at:
-        record.look()
 
 
 def _took_many(record: Record, cursor: Any, args: Any, kwargs: Any, rows: Any) -> None:
     record.take(rows)
-    size = next(iter((*args, *kwargs.values())), None) or getattr(cursor, "arraysize", 1) or 1
-    if len(rows) < size:
+    given = next(iter((*args, *kwargs.values())), None)
+    size: int = getattr(cursor, "arraysize", 1) if given is None else given
+    if len(rows) < size:  # 0 means all rows, none or `arraysize`, as drivers have it
         record.finish(is_whole=True)
-    else:
-        record.look()
 
 
 def _took_all(record: Record, cursor: Any, args: Any, kwargs: Any, rows: Any) -> None:  # noqa: ARG001 a Took

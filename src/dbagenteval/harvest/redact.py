@@ -21,6 +21,7 @@ _OTHER_TEXTS = r"|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)|\$(\w*)\$.*?\$\1
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _NO_DIGIT = re.compile(r"\D")
 _SHORTEST_VALUE = 4
+_LONGEST_NAME = 5
 _STAND_INS = {
     "email": "email{}@example.com",
     "phone": "999000{:04}",
@@ -101,6 +102,19 @@ class Redaction:
     def rows(self, rows: Rows) -> Rows:
         """Give rows without personal data."""
         return [{self.text(name): self.value(cell) for name, cell in row.items()} for row in rows]
+
+    def cell(self, text: str) -> str:
+        """Give the text of one cell without personal data, of people not met before too.
+
+        A short text with a word of a known name in it is taken for a name: who shares a surname
+        with somebody in the question is a person as well.
+        """
+        words = name_words(text)
+        if 1 < len(words) <= _LONGEST_NAME and any(
+            word.casefold() in self._words for word in words
+        ):
+            self._learn("name", text)
+        return self.text(text)
 
     def value(self, value: Any) -> Any:
         """Give one value without personal data, however deep it nests; others stay as they are."""

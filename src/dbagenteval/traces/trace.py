@@ -120,8 +120,9 @@ class Trace:
         question: The question as the agent got it.
         stages: Stages, or dicts with the arguments of `Stage`.
         meta: JSON-ready facts. A trace made from spans has `trace_ids`, `session_id`, `service`,
-            `model`, `tokens`, `cost`, `dialect`, `start_ns`, `end_ns`, `not_observed` (a list of
-            `{"what", "stage", "state", "why"}`) and `unused` (spans no stage was made of).
+            `service_version`, `model`, `tokens`, `cost`, `dialect`, `start_ns`, `end_ns`,
+            `not_observed` (a list of `{"what", "stage", "state", "why"}`) and `unused` (spans no
+            stage was made of).
 
     Raises:
         ValueError: A stage is malformed, or two have one name.

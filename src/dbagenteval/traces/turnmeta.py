@@ -46,6 +46,9 @@ def turn_meta(
         + without_stage(reading, drafts),
         "unused": _unused(reading, drafts, question),
     }
+    version = head.node.span.resource.get("service.version")
+    if version:
+        meta["service_version"] = str(version)
     if turn.joined:
         meta["joined"] = turn.joined
     return meta

@@ -1,0 +1,162 @@
+"""`dbagenteval harvest`: failures of production become draft cases."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dbagenteval.cli.harvest_review import review
+from dbagenteval.cli.main import EXIT_OK
+from dbagenteval.cli.stores import in_range, read_store
+from dbagenteval.errors import UserError
+
+if TYPE_CHECKING:
+    from dbagenteval.cases import Case
+    from dbagenteval.checks import Executor
+    from dbagenteval.harvest.casefile import CaseFile
+    from dbagenteval.harvest.collect import Collected, Selection
+    from dbagenteval.harvest.harvest import Harvest
+    from dbagenteval.harvest.proposal import Suggest
+
+__all__ = ["command"]
+
+_NAMED_AT_MOST = 20
+
+
+@click.group(
+    "harvest",
+    invoke_without_command=True,
+    epilog="Exit codes: 0 done, also when there was nothing to harvest, 2 could not run.",
+)
+@click.option("--store", "store_dir", metavar="DIR", help="The store directory.")
+@in_range
+@click.option("--failed", is_flag=True, help="Only traces that failed.")
+@click.option("--unmatched", is_flag=True, help="Only traces that match no case.")
+@click.option("--rule", metavar="NAME", help="Only traces that broke this rule.")
+@click.option("--trace", metavar="ID", help="Only this trace, whatever became of it.")
+@click.option(
+    "--cases", "case_files", multiple=True, metavar="FILE", help="Cases that there are; repeatable."
+)
+@click.option("--database", metavar="URL", help="Database to run references on.")
+@click.option(
+    "--tenant", metavar="COLUMN=VALUE", help="Whose data questions are about, such as store_id=s1."
+)
+@click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
+@click.option("-o", "--output", metavar="FILE", help="Where drafts go: a new file, or its end.")
+@click.pass_context
+def command(ctx: click.Context, /, **options: Any) -> int:
+    """Make draft cases of the failed and unmatched traces of a store.
+
+    A draft has the question, the reference that is proposed for it and where it came from, all
+    without personal data. It never passes until a person accepts it: see `harvest review`.
+    """
+    if ctx.invoked_subcommand is not None:
+        return EXIT_OK
+    for name, option in (("store_dir", "--store"), ("output", "-o")):
+        if not options[name]:
+            raise UserError(f"harvest needs {option}")
+    from dbagenteval.harvest.casefile import read_case_file
+    from dbagenteval.harvest.collect import Selection
+    from dbagenteval.harvest.harvest import harvest
+    from dbagenteval.report import check_writable, save
+
+    check_writable(options["output"])
+    file = read_case_file(options["output"])
+    cases = _known_cases(options["case_files"])
+    execute = _executor(options["database"])
+    selection = Selection(
+        **{name: options[name] for name in ("failed", "unmatched", "rule", "trace")}
+    )
+    collected = _collected(options, [*cases, *file.cases], selection, execute)
+    found = harvest(
+        collected,
+        [*cases, *file.cases],
+        rejected=file.rejected,
+        suggest=_repairing(options["database"], options["tenant"]),
+        execute=execute,
+        now=datetime.datetime.now(tz=datetime.timezone.utc),
+    )
+    if found.drafts:
+        save(file.path, file.with_cases([draft.fields for draft in found.drafts]).text)
+    _show(file, collected, found)
+    return EXIT_OK
+
+
+def _known_cases(paths: tuple[str, ...]) -> list[Case]:
+    from dbagenteval.cli.datasets import read_cases
+
+    return [case for path in paths for case in read_cases(path)]
+
+
+def _executor(database: str | None) -> Executor | None:
+    from dbagenteval.cli.targets import load_executor
+
+    return load_executor(None, database)
+
+
+def _repairing(database: str | None, tenant: str | None) -> Suggest:
+    from dbagenteval.cli.proving import tenant_of
+    from dbagenteval.executors import read_only_engine
+    from dbagenteval.harvest.proposal import repairing
+    from dbagenteval.slices.reflection import read_schema
+
+    schema = None if database is None else read_schema(read_only_engine(database))
+    return repairing(schema, None if tenant is None else tenant_of(tenant, "--tenant"))
+
+
+def _collected(
+    options: dict[str, Any], cases: list[Case], selection: Selection, execute: Executor | None
+) -> Collected:
+    """Score the traces as `score` does, and keep what may become a case."""
+    from dbagenteval.cli.targets import load_rules
+    from dbagenteval.harvest.collect import collect
+    from dbagenteval.suite.match import Matcher
+    from dbagenteval.suite.stored import ReferenceCache, score_traces
+    from dbagenteval.traces import assemble
+
+    rules = load_rules(options["rules"]) if options["rules"] else []
+    with read_store(options["store_dir"]) as store:
+        traces = assemble(
+            store.otel_traces(since_ns=options["since_ns"], service=options["service"])
+        )
+        scored = score_traces(
+            traces,
+            Matcher(cases),
+            rules=rules,
+            execute=None if execute is None else ReferenceCache(execute),
+        )
+        return collect(scored, selection, lambda _: None)
+
+
+def _show(file: CaseFile, collected: Collected, found: Harvest) -> None:
+    from dbagenteval.printable import printable
+
+    for draft in found.drafts:
+        first = draft.group.first
+        times = f"  ({draft.group.count} times)" if draft.group.count > 1 else ""
+        click.echo(f"DRAFT {draft.id}{times}  [{first.trace_id}]")
+        if first.failure is not None:
+            failed = f"{first.failure.stage} / {first.failure.check}"
+            click.echo(f"      failed: {printable(failed)}")
+        source = draft.fields["harvested"].get("reference_from", "none; write one in the review")
+        click.echo(f"      reference: {printable(source, 200)}")
+    if found.covered:
+        click.echo(f"{sum(found.covered.values())} trace(s) have a case already")
+        for key, count in found.covered.most_common(_NAMED_AT_MOST):
+            click.echo(f"      {printable(key, 100)}: {count}")
+        if len(found.covered) > _NAMED_AT_MOST:
+            click.echo("      …")
+    if not collected.traces:
+        click.echo("nothing to harvest: the store has no traces of that time and service")
+    elif not collected.selected:
+        click.echo(f"nothing to harvest: of {collected.traces} trace(s) none was asked for")
+    elif not found.drafts:
+        click.echo("nothing to harvest: all of it has a case")
+    else:
+        click.echo(f"{len(found.drafts)} draft(s) written to {file.path}; next:")
+        click.echo(f"  dbagenteval harvest review {file.path}")
+
+
+command.add_command(review)

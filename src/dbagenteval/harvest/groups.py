@@ -1,0 +1,86 @@
+"""Near-duplicates: the same question asked again, or put in other words to the same SQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from dbagenteval.failures.questions import words_of
+from dbagenteval.harvest.candidates import Candidate
+
+__all__ = ["Group", "Groups", "are_alike"]
+
+_FAILED_ALIKE = 0.5
+"""What failed by SQL of one structure is most likely one mistake."""
+
+_ALIKE = 0.8
+_COMPARED_AT_MOST = 200
+"""Groups of one structure that a question is compared with; an agent that writes the same SQL to
+thousands of questions must not make the work quadratic."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Candidates that become one case.
+
+    Args:
+        first: The earliest of them, which stands for all.
+        count: How many there are.
+        failures: How often each stage and check failed.
+    """
+
+    first: Candidate
+    count: int = 0
+    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+class Groups:
+    """Takes candidates one by one, in order of time; keeps one of each group.
+
+    Grouped is what asks the same question, and what led to SQL of the same structure with a
+    question of mostly the same words. SQL alone makes no group: an agent may answer many
+    questions with one wrong query.
+    """
+
+    def __init__(self) -> None:
+        self._groups: list[Group] = []
+        self._by_question: dict[str, Group] = {}
+        self._by_structure: dict[str, list[Group]] = {}
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups)
+
+    def add(self, candidate: Candidate) -> None:
+        """Count a candidate to its group, or let it begin one."""
+        group = self._by_question.get(candidate.key) or self._alike(candidate)
+        if group is None:
+            group = Group(candidate)
+            self._groups.append(group)
+            self._by_structure.setdefault(candidate.structure, []).append(group)
+        self._by_question.setdefault(candidate.key, group)
+        group.count += 1
+        if candidate.failure is not None:
+            group.failures[candidate.failure.stage, candidate.failure.check] += 1
+
+    def _alike(self, candidate: Candidate) -> Group | None:
+        known = self._by_structure.get(candidate.structure, ())[:_COMPARED_AT_MOST]
+        for group in known:
+            both_failed = None not in (candidate.failure, group.first.failure)
+            least = _FAILED_ALIKE if both_failed and candidate.structure else _ALIKE
+            if likeness(candidate.key, group.first.key) >= least:
+                return group
+        return None
+
+
+def are_alike(question: str, other: str) -> bool:
+    """Say whether two normalised questions ask the same but for numbers and a word or two."""
+    return likeness(question, other) >= _ALIKE
+
+
+def likeness(question: str, other: str) -> float:
+    """Give the share of words that two questions have in common; all numbers are one word."""
+    words, others = words_of(question), words_of(other)
+    if not words or not others:
+        return float(question == other)
+    return len(words & others) / len(words | others)

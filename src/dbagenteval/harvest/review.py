@@ -1,0 +1,161 @@
+"""What a person sees of a draft, and what it takes to accept one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dbagenteval.cases import Case
+from dbagenteval.errors import described
+from dbagenteval.failures import sql_edit
+from dbagenteval.printable import printable
+from dbagenteval.rules import ReadOnly
+from dbagenteval.rules.sql import read_sql
+from dbagenteval.scorecard import FAIL
+from dbagenteval.traces import Rows, Trace
+
+__all__ = ["ReferenceRun", "refusal", "run_reference", "sheet"]
+
+_MAX_ROWS = 10
+_MAX_CHARS = 2_000
+_MARGIN = "      "
+_READ_ONLY = ReadOnly()
+
+Execute = Callable[[str], Rows]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceRun:
+    """What became of the reference when it was run for the review.
+
+    Args:
+        rows: Its rows, None if it was not run or failed.
+        error: Why it failed, empty if it did not.
+    """
+
+    rows: Rows | None = None
+    error: str = ""
+
+
+def run_reference(case: Case, execute: Execute | None) -> ReferenceRun:
+    """Run the reference of a draft, if there is one and a database to run it on."""
+    sqls = case.reference_sqls
+    if not sqls or execute is None:
+        return ReferenceRun()
+    try:
+        return ReferenceRun(rows=execute(sqls[0]))
+    except Exception as error:  # noqa: BLE001 whatever the database says is shown
+        return ReferenceRun(error=described(error))
+
+
+def refusal(case: Case, run: ReferenceRun) -> str | None:
+    """Say why a draft can't be accepted as it is, or give None.
+
+    A case that expects nothing would pass whatever the agent answers.
+    """
+    expects = case.reference_sqls or case.expect or case.sql != "any" or case.turns
+    if not expects:
+        return "it has no reference SQL and expects nothing"
+    for sql in case.reference_sqls:
+        result = _READ_ONLY.run(Trace.simple(case.question, sql=sql), case)
+        if result.status == FAIL:
+            return f"its reference SQL does not only read: {result.detail}"
+    if run.error:
+        return f"its reference SQL fails: {run.error}"
+    return None
+
+
+def sheet(case: Case, run: ReferenceRun) -> Iterator[str]:
+    """Give the lines that show a draft: what was asked, what the agent did, what is proposed.
+
+    Args:
+        case: The draft.
+        run: What its reference gives now.
+    """
+    seen = case.harvested
+    yield f"  question   {printable(case.question, _MAX_CHARS)}"
+    for question in seen.get("asked_before") or ():
+        yield f"  before     {printable(question, _MAX_CHARS)}"
+    yield f"  seen       {_provenance(seen)}"
+    if seen.get("failed"):
+        yield f"  failed     {printable(_colon(seen['failed'], seen.get('why')), _MAX_CHARS)}"
+    yield from _sql("agent's SQL", str(seen.get("sql") or ""))
+    yield from _rows("agent's rows", seen.get("rows"), seen.get("row_count"))
+    if seen.get("answer"):
+        yield f"  answer     {printable(seen['answer'], _MAX_CHARS)}"
+    yield from _reference(case, run)
+    if seen.get("redacted"):
+        kinds = printable(", ".join(map(str, seen["redacted"])))
+        yield f"  redacted   {kinds}: stand-ins are not in the database"
+
+
+def _reference(case: Case, run: ReferenceRun) -> Iterator[str]:
+    seen = case.harvested
+    agent = str(seen.get("sql") or "")
+    if not case.reference_sqls:
+        yield "  reference  none"
+    for sql in case.reference_sqls:
+        source = printable(seen.get("reference_from") or "", _MAX_CHARS)
+        yield from _sql(f"reference ({source})" if source else "reference", sql)
+        if agent:
+            yield f"  edit       the agent's SQL: {sql_edit(agent, sql, case.dialect).words}"
+            yield from (_MARGIN + line for line in _diff(agent, sql, case.dialect))
+    if run.error:
+        yield f"  fails      {printable(run.error, _MAX_CHARS)}"
+    elif run.rows is not None:
+        yield from _rows("reference's rows now", run.rows, len(run.rows))
+    else:
+        when = printable(seen.get("reference_run") or "")
+        count = seen.get("reference_row_count")
+        yield from _rows(f"reference's rows of {when}", seen.get("reference_rows"), count)
+
+
+def _provenance(seen: dict[str, Any]) -> str:
+    facts = [
+        seen.get("time"),
+        " ".join(str(part) for part in (seen.get("service"), seen.get("version")) if part),
+        f"{seen['count']} times" if seen.get("count", 1) != 1 else "once",
+        f"trace {seen['trace']}" if seen.get("trace") else "",
+    ]
+    return printable(", ".join(str(fact) for fact in facts if fact), _MAX_CHARS)
+
+
+def _colon(first: object, second: object) -> str:
+    return f"{first}: {second}" if second else str(first)
+
+
+def _sql(title: str, sql: str) -> Iterator[str]:
+    if sql:
+        yield f"  {title}"
+        yield from (_MARGIN + line for line in _lines(sql))
+
+
+def _rows(title: str, rows: object, count: object) -> Iterator[str]:
+    if not isinstance(rows, list):
+        return
+    yield f"  {title} ({printable(count)})"
+    for row in rows[:_MAX_ROWS]:
+        cells = row.items() if isinstance(row, dict) else ()
+        yield _MARGIN + printable(", ".join(f"{name}: {cell}" for name, cell in cells), 400)
+    if len(rows) > _MAX_ROWS:
+        yield _MARGIN + "…"
+
+
+def _lines(text: str) -> list[str]:
+    return [printable(line, _MAX_CHARS, collapse=False) for line in text.rstrip().split("\n")]
+
+
+def _diff(agent: str, reference: str, dialect: str | None) -> list[str]:
+    """Give the lines that differ, each statement written a clause a line."""
+    compared = difflib.ndiff(_pretty(agent, dialect), _pretty(reference, dialect))
+    return [line for line in compared if line[:1] in "-+"]
+
+
+def _pretty(sql: str, dialect: str | None) -> list[str]:
+    parsed = read_sql(sql, dialect)
+    if parsed.problem is not None:
+        return _lines(sql)
+    texts = (each.sql(dialect=parsed.dialect, pretty=True) for each in parsed.statements)
+    return [line for text in texts for line in _lines(text)]

@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check test-long lock clean collector
+.PHONY: demo test check test-long fuzz lock clean collector
 
 demo: $(VENV)/installed-demo
 	@$(BIN)/dbagenteval demo
@@ -22,6 +22,14 @@ check: $(VENV)/installed-dev
 # Long property tests and fuzzing; hours, not minutes.
 test-long: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow
+
+# Fuzz what the receiver decodes, by coverage; what is found stays in build/fuzz. Linux only.
+FUZZ_SECONDS ?= 3600
+fuzz: $(VENV)/installed-dev
+	$(BIN)/python -m pip install --quiet atheris
+	@mkdir -p build/fuzz
+	$(BIN)/python fuzz/otlp.py build/fuzz/corpus -artifact_prefix=build/fuzz/ \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096
 
 # Pin the development set anew, for every Python that we support.
 lock: $(VENV)/installed-dev

@@ -28,7 +28,11 @@ from dbagenteval.errors import described
 from dbagenteval.scorecard import DRAFT, SKIP, CheckResult, Scorecard
 from dbagenteval.traces import Trace, check_stages
 
-__all__ = ["evaluate", "try_evaluate"]
+__all__ = ["OnData", "evaluate", "try_evaluate"]
+
+OnData = Callable[[Trace, Case], tuple[Trace, Executor]]
+"""For a case with `data`: the trace with the rows that its SQL gives on that data, and what runs
+SQL there; `slices.on_case_data` is one."""
 
 
 def evaluate(
@@ -37,6 +41,7 @@ def evaluate(
     rules: Iterable[Check] = (),
     judge: Judge | None = None,
     execute: Executor | None = None,
+    on_data: OnData | None = None,
 ) -> Scorecard:
     """Check one trace against one case.
 
@@ -48,6 +53,8 @@ def evaluate(
         judge: Adds the checks that a language model answers.
         execute: Runs the reference SQL; it is called once for each query, never for the
             agent's SQL.
+        on_data: Is needed by a case with `data`: what the agent got from another database can't
+            be compared with a reference on the case's own data.
 
     Returns:
         The scorecard, its checks in the order: `no_error`, `expected` and `recall`,
@@ -56,7 +63,7 @@ def evaluate(
     Raises:
         Exception: Whatever a rule, the judge or the executor raised first.
     """
-    card, errors = _evaluate(trace, case, rules, judge, execute)
+    card, errors = _evaluate(trace, case, rules, judge, execute, on_data)
     if errors:
         raise errors[0][1]
     return card
@@ -68,12 +75,13 @@ def try_evaluate(
     rules: Iterable[Check] = (),
     judge: Judge | None = None,
     execute: Executor | None = None,
+    on_data: OnData | None = None,
 ) -> Scorecard:
     """Check one trace as `evaluate` does, but let what can't run become the verdict ERROR.
 
     The card keeps the results of all other checks, and its `error` names what raised.
     """
-    card, errors = _evaluate(trace, case, rules, judge, execute)
+    card, errors = _evaluate(trace, case, rules, judge, execute, on_data)
     if errors:
         told = dict.fromkeys(_described(*error) for error in errors)
         card.error = f"evaluation raised {'; '.join(told)}"
@@ -89,6 +97,7 @@ def _evaluate(
     rules: Iterable[Check],
     judge: Judge | None,
     execute: Executor | None,
+    on_data: OnData | None,
 ) -> tuple[Scorecard, _Errors]:
     case = case or Case(_asked(trace))
     card = Scorecard(trace.question, case_id=case.id, tags=list(case.tags))
@@ -104,7 +113,8 @@ def _evaluate(
 
     try:
         check_stages(trace)
-    except ValueError as error:
+        compared, execute = _compared(trace, case, execute, on_data)
+    except Exception as error:  # noqa: BLE001 a malformed trace, or whatever the data raises
         return card, [("", error)]
     card.stage_order = [stage.name for stage in trace.stages]
     references: list[Reference] = []
@@ -112,7 +122,7 @@ def _evaluate(
     if case.is_draft:
         card.results.append(_awaiting_review(trace))
     else:
-        for check in _own_checks(trace, case, judge, execute, references):
+        for check in _own_checks(trace, compared, case, judge, execute, references):
             attempt("", check)
     for rule in rules:
         attempt(f"rule {_name_of(rule)!r}", lambda rule=rule: [_run_rule(rule, trace, case)])  # type: ignore[misc]
@@ -122,8 +132,20 @@ def _evaluate(
     return card, errors
 
 
+def _compared(
+    trace: Trace, case: Case, execute: Executor | None, on_data: OnData | None
+) -> tuple[Trace, Executor | None]:
+    """Give the trace whose rows are compared, and what runs the reference."""
+    if case.data is None or case.is_draft:
+        return trace, execute
+    if on_data is None:
+        raise ValueError("the case has `data` but no `on_data` function was given to run SQL on it")
+    return on_data(trace, case)
+
+
 def _own_checks(
     trace: Trace,
+    compared: Trace,
     case: Case,
     judge: Judge | None,
     execute: Executor | None,
@@ -132,8 +154,10 @@ def _own_checks(
     yield lambda: (check_no_error(stage, trace) for stage in trace.stages)
     for check in _expected_by(case):
         yield lambda check=check: [check(trace)]  # type: ignore[misc]
+    if "rows" in case.expect:
+        yield lambda: [check_rows(compared, case=case)]
     if case.reference_sql is not None:
-        yield lambda: _against_reference(trace, case, judge, execute, references)
+        yield lambda: _against_reference(compared, case, judge, execute, references)
 
 
 def _awaiting_review(trace: Trace) -> CheckResult:
@@ -148,8 +172,6 @@ def _expected_by(case: Case) -> Iterator[Callable[[Trace], CheckResult]]:
             yield partial(check_expected, name=name, expected=expected)
     if case.sql != "any":
         yield partial(check_sql_use, case=case)
-    if "rows" in case.expect:
-        yield partial(check_rows, case=case)
 
 
 def _asked(trace: Trace) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,10 @@ from dbagenteval.cases import Case, CasesWarning, filter_cases, load_cases, matc
 from dbagenteval.errors import UserError
 from dbagenteval.printable import printable
 
-__all__ = ["choose_cases", "needs_executor", "read_cases", "told_drafts"]
+if TYPE_CHECKING:
+    from dbagenteval.evaluation import OnData
+
+__all__ = ["choose_cases", "needs_executor", "own_data", "read_cases", "told_drafts"]
 
 _NAMED_AT_MOST = 20
 
@@ -30,9 +34,19 @@ def read_cases(path: str) -> list[Case]:
 
 
 def needs_executor(cases: list[Case]) -> bool:
-    """Say whether a reference SQL has to be run: drafts run none."""
-    turns = (turn for case in cases if not case.is_draft for turn in case.each_turn())
+    """Say whether a reference SQL has to be run: drafts run none, `data` has its own executor."""
+    asked = (case for case in cases if not case.is_draft and case.data is None)
+    turns = (turn for case in asked for turn in case.each_turn())
     return any(turn.reference_sql is not None for turn in turns)
+
+
+def own_data(cases: list[Case]) -> OnData | None:
+    """Give what runs the SQL of cases that name their data; None if none of them does."""
+    if not any(case.data for case in cases):
+        return None
+    from dbagenteval.slices import on_case_data
+
+    return on_case_data
 
 
 def told_drafts(cases: list[Case]) -> str:

@@ -112,7 +112,7 @@ def _run(
     options: dict[str, Any],
     printer: ResultPrinter,
 ) -> SuiteResult:
-    from dbagenteval.cli.datasets import needs_executor
+    from dbagenteval.cli.datasets import needs_executor, own_data
     from dbagenteval.cli.progress import progress_of
     from dbagenteval.cli.targets import load_executor, load_rules
     from dbagenteval.suite import run_suite
@@ -135,6 +135,7 @@ def _run(
             execute=execute,
             # A bar and lines on one terminal would overwrite each other.
             on_card=on_card or printer.add,
+            on_data=own_data(cases),
             **{
                 name: options[name]
                 for name in ("concurrency", "timeout", "retries", "repeat", "fail_fast")

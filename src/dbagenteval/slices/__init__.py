@@ -1,5 +1,6 @@
 """A few rows of a few tables that still show a failure, as a SQL script, and runs on them."""
 
+from dbagenteval.slices.case_data import on_case_data
 from dbagenteval.slices.dataset import Dataset, dataset_executor
 from dbagenteval.slices.failed_trace import slice_failure
 from dbagenteval.slices.failing import (
@@ -21,6 +22,7 @@ __all__ = [
     "StillFails",
     "dataset_executor",
     "leaks_tenant",
+    "on_case_data",
     "on_data",
     "result_shown",
     "rows_differ",

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
+from dbagenteval.evaluation import OnData
 from dbagenteval.scorecard import Scorecard, SuiteResult
 from dbagenteval.suite.agents import Agent, Ask
 from dbagenteval.suite.calls import InlineCaller, ThreadCaller, can_alarm
@@ -34,6 +35,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
     repeat: int = 1,
     fail_fast: bool = False,
     on_card: OnCard | None = None,
+    on_data: OnData | None = None,
 ) -> SuiteResult:
     """Ask the agent every question and score what it did.
 
@@ -53,6 +55,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
         repeat: How often each case is run; it passes if every run does.
         fail_fast: Start no further case after one that did not pass.
         on_card: Is called with each scorecard as it is made.
+        on_data: Runs the SQL of cases with `data`; see `evaluate`.
 
     Returns:
         Scorecards in case order. An agent, judge, rule or reference SQL that fails makes its
@@ -63,7 +66,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
         RuntimeError: An event loop is running; use `await arun_suite(...)`.
     """
     _refuse_running_loop("run_suite")
-    settings = _settings(agent, rules, judge, execute, timeout, retries, repeat)
+    settings = _settings(agent, rules, judge, execute, on_data, timeout, retries, repeat)
     run = Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
     if concurrency == 1 and (timeout is None or can_alarm()):
         caller = InlineCaller()
@@ -96,9 +99,10 @@ async def arun_suite(  # noqa: PLR0913 one argument a setting
     repeat: int = 1,
     fail_fast: bool = False,
     on_card: OnCard | None = None,
+    on_data: OnData | None = None,
 ) -> SuiteResult:
     """Do what `run_suite` does, from async code: an async agent runs on the running loop."""
-    settings = _settings(agent, rules, judge, execute, timeout, retries, repeat)
+    settings = _settings(agent, rules, judge, execute, on_data, timeout, retries, repeat)
     run = Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
     loop = asyncio.get_running_loop()
     finished = asyncio.Event()
@@ -163,6 +167,7 @@ def _settings(
     rules: Iterable[Check],
     judge: Judge | None,
     execute: Executor | None,
+    on_data: OnData | None,
     timeout: float | None,
     retries: int,
     repeat: int,
@@ -178,6 +183,7 @@ def _settings(
         rules=list(rules),
         judge=judge,
         execute=execute,
+        on_data=on_data,
         timeout=DEFAULT_TIMEOUT_S if timeout is None else timeout,
         retries=retries,
         repeat=repeat,

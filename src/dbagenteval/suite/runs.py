@@ -13,7 +13,7 @@ from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
-from dbagenteval.evaluation import try_evaluate
+from dbagenteval.evaluation import OnData, try_evaluate
 from dbagenteval.scorecard import Scorecard, SuiteResult
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, trace_of
 from dbagenteval.suite.bounds import Bounds
@@ -37,6 +37,7 @@ class Settings:
     rules: Sequence[Check]
     judge: Judge | None
     execute: Executor | None
+    on_data: OnData | None
     timeout: float
     retries: int
     repeat: int
@@ -187,6 +188,7 @@ def _run_turn(
         [bounds.rule(rule) for rule in settings.rules],
         settings.judge and bounds.judge(settings.judge),
         settings.execute and bounds.executor(settings.execute),
+        settings.on_data,
     )
     card.meta.update(facts)
     if bounds.timed_out:

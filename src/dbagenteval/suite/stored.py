@@ -7,7 +7,7 @@ from typing import Any
 
 import dbagenteval
 from dbagenteval.checks import Check
-from dbagenteval.evaluation import try_evaluate
+from dbagenteval.evaluation import OnData, try_evaluate
 from dbagenteval.scorecard import Scorecard
 from dbagenteval.suite.match import Match, Matcher
 from dbagenteval.traces import Rows, Trace
@@ -49,6 +49,7 @@ def score_traces(
     rules: Sequence[Check] = (),
     judge: Callable[[str], str] | None = None,
     execute: Callable[[str], Rows] | None = None,
+    on_data: OnData | None = None,
 ) -> Iterator[tuple[Match, Scorecard]]:
     """Score traces one by one, in the order in which they come.
 
@@ -61,6 +62,7 @@ def score_traces(
         rules: Checks that every trace must pass.
         judge: Judges answers of matched traces.
         execute: Runs reference SQL.
+        on_data: Runs the SQL of cases with `data`; see `evaluate`.
 
     Yields:
         Each trace's match and its scorecard; a check that raises makes the card an ERROR.
@@ -69,7 +71,12 @@ def score_traces(
         match = matcher.match(trace)
         case = match.case
         card = try_evaluate(
-            trace, case, rules=rules, judge=judge if case else None, execute=execute
+            trace,
+            case,
+            rules=rules,
+            judge=judge if case else None,
+            execute=execute,
+            on_data=on_data,
         )
         if case is None:
             # Nobody says what is right here, so only broken rules are findings.

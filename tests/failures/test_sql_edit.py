@@ -89,6 +89,33 @@ def test_words_hold_no_literal():
     assert "wrong_literal:t.name" in found.kinds
 
 
+NOT_THE_SAME = {
+    "a text that looks like a number": ("a = '40'", "a = '0040'"),
+    "a row of VALUES": (
+        "a IN (SELECT x FROM (VALUES (1)) v (x))",
+        "a IN (SELECT x FROM (VALUES (2)) v (x))",
+    ),
+    "a window": ("a > 1 QUALIFY LAG(a, 1) OVER w > 1", "a > 1 QUALIFY LAG(a, 2) OVER w > 1"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_THE_SAME)
+def test_small_differences_are_no_sameness(name):
+    """What differs in one literal anywhere is not said to do the same."""
+    one, other = (f"SELECT b FROM t WHERE {condition}" for condition in NOT_THE_SAME[name])
+    assert sql_edit(one, other).kinds != ("same",)
+
+
+def test_names_that_are_no_words():
+    """Names with blanks, dots and brackets stand in quotes, and are told apart."""
+    agent = "SELECT a FROM x JOIN y USING (id) WHERE `Order Date` > 1"
+    reference = "SELECT a FROM x JOIN y USING (id) WHERE y.`Order Date` > 2 AND x.`b.c (d)` = 1"
+    assert sql_edit(agent, reference, "sqlite").kinds == (
+        'wrong_literal:y."order date"',
+        'missing_filter:x."b.c (d)"',
+    )
+
+
 def test_inner_queries_that_differ_in_literals():
     """A wrong literal in one of two alike subqueries is seen."""
     query = "SELECT (SELECT COUNT(*) FROM t WHERE a = {}), (SELECT COUNT(*) FROM t WHERE a = {})"

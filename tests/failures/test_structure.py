@@ -90,6 +90,12 @@ CANONICAL = {
     "SELECT a FROM t UNION SELECT b FROM u": (
         "WITH q1 AS (SELECT t.a FROM t), q2 AS (SELECT u.b FROM u) q1 UNION q2"
     ),
+    'SELECT "Order Date" FROM "my table" t WHERE t."a.b" = 1': (
+        'SELECT "my table"."Order Date" FROM "my table" WHERE "my table"."a.b" = :number'
+    ),
+    "SELECT v.x FROM (VALUES (1, 'a'), (2, 'b')) AS v (x, y)": (
+        "WITH q1 AS (VALUES TUPLE(:number, :text)) SELECT q1.1 FROM q1"
+    ),
     "SELECT FROM WHERE 'x' AND 17": "select from where :text and :number",
 }
 

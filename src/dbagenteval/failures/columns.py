@@ -7,8 +7,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from dbagenteval.failures.names import COLUMN, written
 from dbagenteval.failures.shape import Block
-from dbagenteval.failures.terms import COLUMN, Term
+from dbagenteval.failures.terms import Term
 from dbagenteval.rules.names import Folding
 from dbagenteval.rules.output_names import OutputNames
 from dbagenteval.rules.queries import Query, Source
@@ -68,23 +69,23 @@ class Columns:
                 if source.alias == alias:
                     return self.of(source, name)
             query = query.parent
-        return Term(f"{alias}.{name}")
+        return Term(f"{written(alias)}.{written(name)}")
 
     def of(self, source: Source, name: str) -> Term:
         """Name a column by what it is in the source; `^` says that an outer query reads it."""
-        held = self._names.get(id(source))
+        held, own = self._names.get(id(source)), name if name == "*" else written(name)
         if held is None:
-            return Term(f"^{self._source_name(source)}.{name}")
+            return Term(f"^{self._source_name(source)}.{own}")
         query = source.cte.query if source.cte is not None else source.query
         block = None if query is None else self._inner.blocks.get(query)
-        if query is None or block is None or source.kind not in ("cte", "query"):
-            return Term(f"{held}.{name}")
+        if query is None or block is None or source.kind not in ("cte", "query", "values"):
+            return Term(f"{held}.{own}")
         is_only = len(self._query.sources) == len(query.sources) == 1
         if is_only and _is_all(block) and query.sources[0].kind == "table":
-            return Term(f"{block.relations[0].name}.{name}")
+            return Term(f"{block.relations[0].name}.{own}")
         names = self._inner.outputs.of_source(source) or []
         if name not in names:
-            return Term(f"{held}.{name}")
+            return Term(f"{held}.{own}")
         place = names.index(name)
         if is_only and len(block.select) == len(names):
             column = block.select[place]
@@ -94,12 +95,10 @@ class Columns:
 
     def _source_name(self, source: Source) -> str:
         if source.kind == "table":
-            return ".".join(source.name)
+            return ".".join(map(written, source.name))
         if source.cte is not None:
             return self._inner.mark(source.cte.query)
-        if source.query is not None and source.kind == "query":
-            return self._inner.mark(source.query)
-        return "values" if source.kind == "values" else "function"
+        return "function" if source.query is None else self._inner.mark(source.query)
 
     def _unqualified(self, name: str) -> Term:
         if _PARAMETER.fullmatch(name):
@@ -108,7 +107,7 @@ class Columns:
         if len(sources) == 1 and outputs.has(sources[0], name) is not False:
             return self.of(sources[0], name)
         having = [source for source in sources if outputs.has(source, name)]
-        return self.of(having[0], name) if len(having) == 1 else Term(f".{name}")
+        return self.of(having[0], name) if len(having) == 1 else Term(f".{written(name)}")
 
 
 def _is_all(block: Block) -> bool:

@@ -10,6 +10,7 @@ from dbagenteval.cases import Case
 from dbagenteval.checks import Check
 from dbagenteval.failures.clusters import Cluster
 from dbagenteval.failures.facts import Facts, column_of, columns_of, facts_of, owners_of
+from dbagenteval.failures.names import last, written
 from dbagenteval.failures.operators import OPERATORS, operators_of
 from dbagenteval.failures.questions import nearest, words_of
 from dbagenteval.failures.shape import Shape
@@ -156,9 +157,13 @@ class _Reader:
     def finished(self) -> Coverage:
         """Add what nothing exercises."""
         coverage, known = self.coverage, self.known
-        columns = (f"{table}.{name}" for table, names in known.columns.items() for name in names)
+        columns = (
+            f"{written(table)}.{written(name)}"
+            for table, names in known.columns.items()
+            for name in names
+        )
         all_of = {
-            "tables": known.columns,
+            "tables": map(written, known.columns),
             "columns": columns,
             "joins": known.joins,
             "operators": OPERATORS,
@@ -191,10 +196,10 @@ class _Reader:
         if not self.known.columns:
             return owners_of((shape,))
         found: dict[str, set[str]] = {}
-        for name in shape.tables:
-            table = name.rsplit(".", 1)[-1]
-            for column in self.known.columns.get(table, ()):
-                found.setdefault(column, set()).add(table)
+        tables = set(map(last, shape.tables))
+        for table, columns in self.known.columns.items():
+            for column in columns if written(table) in tables else ():
+                found.setdefault(written(column), set()).add(written(table))
         return found
 
     def _tenants(self, facts: Facts) -> Iterator[str]:

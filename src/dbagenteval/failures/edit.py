@@ -60,7 +60,12 @@ def _kinds(agent: str, reference: str, dialect: str | None) -> tuple[str, ...]:
     codes = Differences(*_comparable(got, wanted)).codes()
     if codes:
         return codes
-    return ("same",) if str(got) == str(wanted) else ("rewritten",)
+    return ("same",) if _literals(got) == _literals(wanted) else ("rewritten",)
+
+
+def _literals(shape: Shape) -> tuple[str, list[tuple[str, ...]]]:
+    """Give the whole of a statement: its text and its literals."""
+    return str(shape), [term.values for block in shape.blocks for term in block.terms()]
 
 
 _cached = lru_cache(maxsize=4096)(_edit)

@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dbagenteval.failures.shape import MARK, NUMBERED, UNQUALIFIED, Block, Shape
+from dbagenteval.failures.names import LONG_NAME, MARK, NUMBERED, QUALIFIED, UNQUALIFIED, last
+from dbagenteval.failures.shape import Block, Shape
 from dbagenteval.failures.terms import Term
 
 __all__ = ["Facts", "column_of", "columns_of", "facts_of", "owners_of"]
 
-_LONG_NAME = re.compile(r"(?:[\w-]+\.)+(?=[\w-]+\.[\w*-]+)")
 _TYPE = re.compile(r":(?:number|text|date)\b")
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?")
 _ONE_LISTED = re.compile(r" IN \((:\w+)\)$")
-_NAME = re.compile(r"[\w$-]+\.[\w$-]+")
-_JOIN = re.compile(r"([\w$-]+)\.[\w$-]+ = ([\w$-]+)\.[\w$-]+")
 
 
 @dataclass(slots=True)
@@ -86,8 +85,7 @@ def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
     for shape in shapes:
         for block in shape.blocks:
             for term in block.terms():
-                for name in _NAME.findall(_short(term.text)):
-                    table, column = name.split(".")
+                for table, column in QUALIFIED.findall(_short(term.text)):
                     found.setdefault(column, set()).add(table)
     return found
 
@@ -95,29 +93,25 @@ def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
 def columns_of(shape: Shape, owners: Mapping[str, set[str]]) -> set[str]:
     """Give the columns of tables that a statement names, as `table.column`."""
     reader = _Spelling(owners)
-    tables = {_last(name) for name in shape.tables}
+    tables = {last(name) for name in shape.tables}
     return {
-        name
+        f"{table}.{column}"
         for block in shape.blocks
         for term in reader.all(block.terms())
-        for name in _NAME.findall(term.text)
-        if name.split(".")[0] in tables
+        for table, column in QUALIFIED.findall(term.text)
+        if table in tables
     }
 
 
 def column_of(term: Term) -> str:
     """Give the first column of a term, or the term cut short if it has none."""
-    match = _NAME.search(term.text)
+    match = QUALIFIED.search(term.text)
     return match[0] if match else term.text[:60]
 
 
 def _short(text: str) -> str:
     text = MARK.sub("(query)", NUMBERED.sub("", text.replace("^", "")))
-    return _LONG_NAME.sub("", text)
-
-
-def _last(name: str) -> str:
-    return name.rsplit(".", 1)[-1]
+    return LONG_NAME.sub("", text)
 
 
 class _Spelling:
@@ -137,7 +131,7 @@ class _Spelling:
         text = _TYPE.sub(":value", text)
         if self._renamed is not None:
             text = re.sub(
-                rf"(?<![\w$-]){re.escape(self._renamed[0])}\.", f"{self._renamed[1]}.", text
+                rf"(?<![\w$]){re.escape(self._renamed[0])}\.", f"{self._renamed[1]}.", text
             )
         values = tuple(map(_value, term.values))
         if values and ", " not in values[-1]:
@@ -150,24 +144,25 @@ class _Spelling:
 
 
 def _value(text: str) -> str:
-    """Spell a literal so that equal ones compare equal: 1 and 1.0 and '1'."""
-    try:
-        return repr(float(text)).removesuffix(".0")
-    except ValueError:
-        return text
+    """Spell a literal so that equal numbers compare equal; `0040` is a text of its own."""
+    return repr(float(text)).removesuffix(".0") if _NUMBER.fullmatch(text) else text
+
+
+def _is_link(term: Term) -> bool:
+    sides = term.text.split(" = ")
+    return len(sides) == 2 and all(QUALIFIED.fullmatch(side) for side in sides)
 
 
 def _add(facts: Facts, block: Block, reader: _Spelling) -> None:
     for relation in block.relations:
-        name = _last(_short(relation.name))
+        name = last(_short(relation.name))
         if relation.is_table:
             facts.tables[name] += 1
         if relation.join not in ("", "inner"):
             facts.joins[name, relation.join.upper()] += 1
     conditions = {*block.where, *(term for relation in block.relations for term in relation.on)}
     for term in reader.all(conditions):
-        sides = _JOIN.fullmatch(term.text)
-        (facts.filters if sides is None else facts.links)[term] += 1
+        (facts.links if _is_link(term) else facts.filters)[term] += 1
     facts.groups.update(reader.all(block.group))
     facts.having.update(reader.all(set(block.having)))
     for name, argument in block.aggregates:

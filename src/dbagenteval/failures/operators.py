@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dbagenteval.failures.shape import MARK, Block, Shape
+from dbagenteval.failures.names import MARK
+from dbagenteval.failures.shape import Block, Shape
 
 __all__ = ["OPERATORS", "operators_of"]
 

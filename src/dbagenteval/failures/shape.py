@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from dbagenteval.failures.names import MARK, NUMBERED, UNQUALIFIED
 from dbagenteval.failures.terms import Term
 
-__all__ = ["MARK", "NUMBERED", "UNQUALIFIED", "Block", "Relation", "Shape"]
-
-MARK = re.compile("§[0-9a-f]{12}")
-"""Stands for an inner query by what is in it, until the whole statement is known."""
-
-NUMBERED = re.compile(r"#\d+(?=\.|$)")
-"""The second and later uses of a table in one query."""
-
-UNQUALIFIED = re.compile(r"(?<![\w\])`\".])\.(\w+)")
-"""A column that may belong to several tables."""
+__all__ = ["Block", "Relation", "Shape"]
 
 _SYMMETRIC_JOINS = ("", "inner")
 
@@ -52,7 +43,7 @@ class Block:
         order: Sorted by, in order.
         limit: LIMIT and OFFSET, or nothing.
         distinct: DISTINCT with what it is on, or nothing.
-        extras: Further clauses, such as named windows.
+        extras: Further clauses, such as named windows, or a list of VALUES.
         arms: Arms of a set operation with the operators between them.
         aggregates: Function and argument of each aggregate, as they are met.
     """
@@ -73,14 +64,13 @@ class Block:
         """Give all its expressions."""
         for relation in self.relations:
             yield from relation.on
-        for terms in (self.select, self.where, self.group, self.having, self.order, self.extras):
-            yield from terms
+        for part in ("select", "where", "group", "having", "order", "limit", "distinct", "extras"):
+            yield from getattr(self, part)
 
     def __str__(self) -> str:
         """Give it as text, without the values of its literals."""
-        if self.arms:
-            parts = [" ".join(self.arms)]
-        else:
+        parts = [" ".join(self.arms)] if self.arms else []
+        if self.select:
             parts = [" ".join(["SELECT", *_texts(self.distinct), _list(self.select)])]
             parts += [f"FROM {_relations(self.relations)}"] if self.relations else []
         parts += [f"WHERE {_list(self.where, ' AND ')}"] if self.where else []

@@ -74,7 +74,7 @@ class _Shapes:
             elif isinstance(query.node, exp.Select):
                 self.blocks[query] = _SelectReader(self, query).block()
             else:
-                self.blocks[query] = Block(select=(Term("VALUES"),))
+                self.blocks[query] = _SelectReader(self, query).values()
         return self.blocks[query]
 
     def _arms(self, query: Query) -> Block:
@@ -127,6 +127,13 @@ class _SelectReader:
             extras=self._extras(),
             aggregates=tuple(self.aggregates),
         )
+
+    def values(self) -> Block:
+        """Read a list of rows: rows of one form are one, with the literals of all."""
+        rows = [self.reader.term(row) for row in self.node.expressions]
+        forms = ", ".join(sorted({row.text for row in rows}))
+        literals = tuple(value for row in rows for value in row.values)
+        return Block(extras=(Term(f"VALUES {forms}", literals),))
 
     def _relations(self, tree: Join | Source | None) -> list[Relation]:
         if tree is None:

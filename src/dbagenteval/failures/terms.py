@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatchmethod
@@ -10,12 +9,9 @@ from functools import singledispatchmethod
 from sqlglot import exp
 
 from dbagenteval.failures.literals import DATE, telling
+from dbagenteval.failures.names import COLUMN
 
-__all__ = ["COLUMN", "Term", "TermReader", "joined"]
-
-COLUMN = re.compile(r"\^?[^\s().:^]*(\.[^\s().:^]+)+")
-"""The spelling of a plain column; `^` says that an outer query reads it. One that may belong to
-several tables starts with its dot."""
+__all__ = ["Term", "TermReader", "joined"]
 
 _SYMBOLS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",

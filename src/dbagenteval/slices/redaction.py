@@ -8,67 +8,41 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
-
-from dbagenteval.otlp.redaction import DETECTORS
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.slices.literals import (
+    compared_texts,
+    core_of,
+    is_like,
+    texts_in,
+    with_new_literals,
+)
+from dbagenteval.slices.personal import is_found, is_personal
 from dbagenteval.slices.schema import Column, Row, Schema, Table
 from dbagenteval.traces import Rows
 
-__all__ = ["Redact", "Redaction", "is_personal", "keepable"]
+__all__ = ["Redact", "Redaction", "keepable"]
 
 Redact = Callable[[str], str]
 """Gives a text without what must not be kept; the same for the same text."""
 
-_PERSONAL_COLUMN = re.compile(
-    r"(full|first|last|given|family|middle|maiden|user|login|nick|display|contact|customer|client"
-    r"|person|employee|patient|member|owner|author|kunden|nutzer|mitarbeiter)_?name|surname"
-    r"|vorname|nachname|e?_?mail|phone|telefon|mobile|handy|\bfax|address|adresse|street|stra(ß|ss)e"
-    r"|zip|postal|postcode|plz|birth|geburt|iban|card_?n|kreditkart|\bssn|passport|password"
-    r"|passwort|secret|token|\bip\b",
-    re.IGNORECASE,
-)
-_PEOPLE = re.compile(
-    r"customer|client|user|account|person|people|employee|staff|patient|member|contact|student"
-    r"|driver|author|kunde|nutzer|mitarbeiter|personal|mitglied|schüler",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"name|title|label", re.IGNORECASE)
 _MOMENT = re.compile(r"\d{4}-\d\d(-\d\d)?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-_STRINGS = (
-    TokenType.STRING,
-    TokenType.NATIONAL_STRING,
-    TokenType.RAW_STRING,
-    TokenType.HEREDOC_STRING,
-    TokenType.UNICODE_STRING,
-)
 _LONGEST_AMOUNT = 999_999
 _SHORT_NUMBER = re.compile(r"[-+]?\d{1,6}(\.\d{1,6})?")
-
-
-def is_personal(table: Table, column: Column) -> bool:
-    """Say by its name whether a column tells who somebody is or how to reach them."""
-    if _PERSONAL_COLUMN.search(column.name.replace("_", " ")) or _PERSONAL_COLUMN.search(
-        column.name
-    ):
-        return True
-    return bool(_PEOPLE.search(table.name) and _NAME.fullmatch(column.name))
 
 
 class Redaction:
     """Replacements for the texts of some rows, and of the statements that run on them.
 
-    Replaced is every text but dates, short numbers, keys, and what the statements compare; of
-    those, too, what stands in a column of personal data or what a detector finds. Numbers and
-    dates stay. New texts sort as the old ones of their column did.
+    Replaced is every text but dates, short numbers, and what the statements compare; of those,
+    too, what stands in a column of personal data or what a detector finds. Numbers and dates stay,
+    but for long numbers of people that are no keys. New texts sort as the old ones of their column
+    did, and a pattern of LIKE finds the same ones.
 
     Args:
         schema: The tables.
         rows: Their rows.
         statements: What runs on them.
         dialect: Of the statements.
-        redact: Further replacements, asked first.
+        redact: Further replacements, asked first; it alone decides which literals go.
         kept: Columns, as `table.column`, whose texts stay unless they are personal.
     """
 
@@ -86,21 +60,24 @@ class Redaction:
         self._dialect = dialect
         self._redact = redact
         self._kept = frozenset(kept)
-        self._literals = {
-            literal for statement in statements for literal in _literals(statement, dialect)
-        }
+        self._literals = {each for sql in statements for each in texts_in(sql, dialect)}
         self._new: dict[Any, Any] = {}
-        self._taken = {*self._literals}
-        texts = self._personal_literals(statements)
+        self._taken = set(self._literals)
+        self._patterns: dict[str, str] = {}
+        compared = [each for sql in statements for each in compared_texts(sql, dialect)]
+        private = [each for each in compared if self._is_private_literal(*each[:2])]
+        for name, pattern, is_pattern in private:
+            if is_pattern and self._redact is None and core_of(pattern) not in ("", pattern):
+                self._name_pattern(pattern, name)
         for table, at, column in _columns(schema):
             cells = [row[at] for row in rows[table.name]]
-            values = {leaf for cell in cells for leaf in _leaves(cell, column)}
-            personal = texts.pop(column.name.lower(), set())
-            private = {value for value in values if self._is_private(value, table, column)}
-            self._name(private | personal, column.name)
+            texts = {leaf for cell in cells for leaf in _leaves(cell, column)}
+            self._name(
+                [each for each in texts if self._is_private(each, table, column)], column.name
+            )
             self._number(cells, table, column)
-        for name, personal in texts.items():
-            self._name(personal, name)
+        for name, literal, _ in private:
+            self._name_literal(literal, name)
 
     def rows(self, rows: Mapping[str, Sequence[Row]]) -> dict[str, list[Row]]:
         """Give the rows with their texts replaced."""
@@ -117,17 +94,7 @@ class Redaction:
 
     def sql(self, sql: str) -> str:
         """Give a statement with the texts in it replaced as those in the rows are."""
-        parsed = read_sql(sql, self._dialect)
-        text = parsed.text
-        for token in reversed(parsed.tokens):
-            new = None
-            if token.token_type in _STRINGS and token.text in self._new:
-                new = "'" + self._new[token.text].replace("'", "''") + "'"
-            elif token.token_type == TokenType.NUMBER and token.text.isdecimal():
-                new = self._new.get(int(token.text))
-            if new is not None:
-                text = f"{text[: token.start]}{new}{text[token.end + 1 :]}"
-        return text
+        return with_new_literals(sql, self._dialect, self._new)
 
     def restored(self, rows: Rows) -> Rows:
         """Give a result on the new rows as it would be on the old ones."""
@@ -150,37 +117,32 @@ class Redaction:
     def _is_private(self, value: str, table: Table, column: Column) -> bool:
         if _MOMENT.fullmatch(value) or not value.strip():
             return False
-        if _is_found(value) or (self._redact is not None and self._redact(value) != value):
+        if is_found(value) or (self._redact is not None and self._redact(value) != value):
             return True
         personal = is_personal(table, column)
         if value in self._literals:
             # Whoever says what goes has said that this stays, in the question as well.
             return personal and self._redact is None
-        if personal or is_key(table, column):
-            return personal
-        return not (_SHORT_NUMBER.fullmatch(value) or f"{table.name}.{column.name}" in self._kept)
+        is_kept = _SHORT_NUMBER.fullmatch(value) or f"{table.name}.{column.name}" in self._kept
+        return personal or not is_kept
 
     def _private_number(self, cell: Any, table: Table, column: Column) -> bool:
-        if is_key(table, column) or not isinstance(cell, (int, float, Decimal)):
+        if _is_key(table, column) or not isinstance(cell, (int, float, Decimal)):
             return False
         is_long = abs(float(cell)) > _LONGEST_AMOUNT and float(cell).is_integer()
-        return is_long and (is_personal(table, column) or _is_found(f"{cell:.0f}"))
+        return is_long and (is_personal(table, column) or is_found(f"{cell:.0f}"))
 
-    def _personal_literals(self, statements: Sequence[str]) -> dict[str, set[str]]:
-        """Give the literals that must go though no row may hold them, by column."""
-        found: dict[str, set[str]] = {}
-        for name, literal in _compared(statements, self._dialect):
-            given = self._redact is not None and self._redact(literal) != literal
-            personal = self._redact is None and any(
-                is_personal(table, column)
-                for table, _, column in _columns(self._schema)
-                if column.name.lower() == name
-            )
-            if given or personal or _is_found(literal):
-                found.setdefault(name, set()).add(literal)
-        return found
+    def _is_private_literal(self, name: str, text: str) -> bool:
+        if self._redact is not None:
+            return self._redact(text) != text or is_found(text)
+        return is_found(text) or any(
+            is_personal(table, column)
+            for table, _, column in _columns(self._schema)
+            if column.name.lower() == name
+        )
 
     def _name(self, texts: Iterable[str], label: str) -> None:
+        """Choose new texts for the texts of a column, in their order."""
         new = sorted(text for text in texts if text not in self._new)
         width = len(str(len(new)))
         number = 0
@@ -188,9 +150,32 @@ class Redaction:
             given = self._redact(text) if self._redact is not None else text
             while given == text or given in self._taken:
                 number += 1
-                given = f"{label} {number:0{width}}"
+                given = self._found_alike(text, f"{label} {number:0{width}}")
             self._new[text] = given
             self._taken.add(given)
+
+    def _name_literal(self, text: str, label: str) -> None:
+        """Choose the new text of a literal: that of the value it is, whatever its case."""
+        alike = [new for old, new in self._new.items() if str(old).lower() == text.lower()]
+        if text not in self._new and alike:
+            self._new[text] = alike[0].upper() if text.isupper() else alike[0]
+        self._name([text], label or "text")
+
+    def _name_pattern(self, pattern: str, label: str) -> None:
+        """Choose a new text for what a pattern looks for, before any text that it may find."""
+        core = core_of(pattern)
+        self._name([core], f"{label} like")
+        self._new.setdefault(pattern, pattern.replace(core, self._new[core]))
+        self._patterns[pattern] = self._new[core]
+
+    def _found_alike(self, text: str, new: str) -> str:
+        """Put into a new text what patterns look for that find the old one, where they look."""
+        for pattern, inside in self._patterns.items():
+            if is_like(text, pattern):
+                before = f"{new} " if pattern.startswith("%") else ""
+                after = f" {new}" if pattern.endswith("%") else ""
+                new = f"{before}{inside}{after}"
+        return new
 
     def _number(self, cells: Iterable[Any], table: Table, column: Column) -> None:
         numbers = {cell for cell in cells if self._private_number(cell, table, column)}
@@ -207,8 +192,7 @@ def keepable(schema: Schema) -> list[str]:
     ]
 
 
-def is_key(table: Table, column: Column) -> bool:
-    """Say whether a column is part of a primary or foreign key."""
+def _is_key(table: Table, column: Column) -> bool:
     names = {*table.primary_key, *(name for key in table.foreign_keys for name in key.columns)}
     return column.name in names
 
@@ -217,27 +201,6 @@ def _columns(schema: Schema) -> Iterator[tuple[Table, int, Column]]:
     for table in schema:
         for at, column in enumerate(table.columns):
             yield table, at, column
-
-
-def _is_found(text: str) -> bool:
-    return any(replace(text) != text for replace in DETECTORS.values())
-
-
-def _literals(statement: str, dialect: str) -> Iterator[str]:
-    for token in read_sql(statement, dialect).tokens:
-        if token.token_type in _STRINGS:
-            yield token.text
-
-
-def _compared(statements: Sequence[str], dialect: str) -> Iterator[tuple[str, str]]:
-    """Give the name of a column and the text that stands beside it in a condition."""
-    for statement in statements:
-        for literal in read_sql(statement, dialect).find(exp.Literal):
-            if not isinstance(literal, exp.Literal) or not literal.is_string:
-                continue
-            beside = literal.find_ancestor(exp.Predicate)
-            column = beside.find(exp.Column) if beside is not None else None
-            yield (column.name.lower() if column is not None else ""), literal.this
 
 
 def _leaves(cell: Any, column: Column) -> Iterator[str]:

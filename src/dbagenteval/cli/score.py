@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +12,10 @@ from dbagenteval.cli.main import EXIT_NOT_PASSED, EXIT_OK
 from dbagenteval.cli.outputs import check_outputs, inputs_of
 from dbagenteval.cli.stored_scoring import StoredScoring, scoring_options
 from dbagenteval.cli.stores import read_store
-from dbagenteval.errors import StoreError
 
 if TYPE_CHECKING:
     from dbagenteval.scorecard import Scorecard
+    from dbagenteval.suite.history import KeptCards
     from dbagenteval.suite.match import Match
 
 __all__ = ["command"]
@@ -36,7 +36,7 @@ _ALLOWANCES = ("allow_unmatched", "allow_missing", "allow_skipped", "allow_draft
 @click.option("--allow-unmatched", is_flag=True, help="Traces that match no case are fine.")
 @click.option("--allow-missing", is_flag=True, help="Cases without a trace are fine.")
 @click.option("--allow-skipped", is_flag=True, help="Checks without evidence are fine.")
-@click.option("--allow-drafts", is_flag=True, help="Drafts, which nobody has accepted, are fine.")
+@click.option("--allow-drafts", is_flag=True, help="Cases that nobody has accepted are fine.")
 def command(cases_file: str, **options: Any) -> int:
     """Score the traces of a store against the cases of a file.
 
@@ -50,10 +50,21 @@ def command(cases_file: str, **options: Any) -> int:
     gate = Gate(**{name: options[name] for name in _ALLOWANCES})
     check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     scoring = Scoring(options["json_path"], options["md_path"])
-    with scoring, read_store(options["store_dir"]) as store, _kept(setup, options) as kept:
-        score = scoring.show(
-            kept(setup.scored(store)), setup.matcher, gate, facts=setup.judge_usage
-        )
+    with scoring, read_store(options["store_dir"]) as store, ExitStack() as stack:
+        scored = setup.scored(store)
+        if not options["no_keep"]:
+            scored = _kept(scored, setup.kept_cards(), stack.enter_context(setup.keeping()))
+        score = scoring.show(scored, setup.matcher, gate, facts=setup.judge_usage)
     if setup.told_replayed():
         click.echo(setup.told_replayed())
     return EXIT_NOT_PASSED if score.problems(gate) else EXIT_OK
+
+
+def _kept(
+    scored: Iterable[tuple[Match, Scorecard]],
+    cards: KeptCards,
+    keep: Callable[[dict[str, Any]], None],
+) -> Iterator[tuple[Match, Scorecard]]:
+    for match, card in scored:
+        keep(cards.card(match, card))
+        yield match, card

@@ -44,6 +44,9 @@ _NAMED_AT_MOST = 20
     "--tenant", metavar="COLUMN=VALUE", help="Whose data questions are about, such as store_id=s1."
 )
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
+@click.option(
+    "--slice", "with_data", is_flag=True, help="Give each draft the rows of --database it needs."
+)
 @click.option("-o", "--output", metavar="FILE", help="Where drafts go: a new file, or its end.")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
@@ -57,6 +60,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     for name, option in (("store_dir", "--store"), ("output", "-o")):
         if not options[name]:
             raise UserError(f"harvest needs {option}")
+    if options["with_data"] and options["database"] is None:
+        raise UserError("--slice needs --database: the rows are taken from it")
     from dbagenteval.harvest.casefile import read_case_file
     from dbagenteval.harvest.collect import Selection
     from dbagenteval.harvest.harvest import harvest
@@ -78,9 +83,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         execute=execute,
         now=datetime.datetime.now(tz=datetime.timezone.utc),
     )
+    told = _slice(file, found, options) if options["with_data"] else {}
     if found.drafts:
         save(file.path, file.with_cases([draft.fields for draft in found.drafts]).text)
-    _show(file, collected, found)
+    _show(file, collected, found, told)
     return EXIT_OK
 
 
@@ -96,14 +102,25 @@ def _executor(database: str | None) -> Executor | None:
     return load_executor(None, database)
 
 
-def _repairing(database: str | None, tenant: str | None) -> Suggest:
+def _tenant(text: str | None) -> tuple[str, str | int] | None:
     from dbagenteval.cli.proving import tenant_of
+
+    return None if text is None else tenant_of(text, "--tenant")
+
+
+def _source(fields: dict[str, Any]) -> str:
+    if fields.get("sql") == "none":
+        return "none: an answer without SQL is expected, as the agent gave one"
+    return str(fields["harvested"].get("reference_from", "none; write one in the review"))
+
+
+def _repairing(database: str | None, tenant: str | None) -> Suggest:
     from dbagenteval.executors import read_only_engine
     from dbagenteval.harvest.proposal import repairing
     from dbagenteval.slices.reflection import read_schema
 
     schema = None if database is None else read_schema(read_only_engine(database))
-    return repairing(schema, None if tenant is None else tenant_of(tenant, "--tenant"))
+    return repairing(schema, _tenant(tenant))
 
 
 def _collected(
@@ -112,25 +129,50 @@ def _collected(
     """Score the traces as `score` does, and keep what may become a case."""
     from dbagenteval.cli.targets import load_rules
     from dbagenteval.harvest.collect import collect
+    from dbagenteval.harvest.kept import KeptVerdicts
+    from dbagenteval.store.scorecards import kept_cards
     from dbagenteval.suite.match import Matcher
     from dbagenteval.suite.stored import ReferenceCache, score_traces
     from dbagenteval.traces import assemble
 
     rules = load_rules(options["rules"]) if options["rules"] else []
+    since_ns, service = options["since_ns"], options["service"]
+    kept = KeptVerdicts(kept_cards(options["store_dir"], since_ns=since_ns, service=service))
     with read_store(options["store_dir"]) as store:
-        traces = assemble(
-            store.otel_traces(since_ns=options["since_ns"], service=options["service"])
-        )
+        traces = assemble(store.otel_traces(since_ns=since_ns, service=service))
         scored = score_traces(
             traces,
             Matcher(cases),
             rules=rules,
             execute=None if execute is None else ReferenceCache(execute),
         )
-        return collect(scored, selection, lambda _: None)
+        return collect(scored, selection, kept)
 
 
-def _show(file: CaseFile, collected: Collected, found: Harvest) -> None:
+def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> dict[str, str]:
+    """Write the data of each draft beside the file; gives what is to be said of each draft's."""
+    from dbagenteval.errors import SliceError
+    from dbagenteval.harvest.sliced import with_slice
+    from dbagenteval.report import save
+
+    told: dict[str, str] = {}
+    tenant = _tenant(options["tenant"])
+    for position, draft in enumerate(found.drafts):
+        path = f"{file.path.stem}.data/{draft.id}.sql"
+        try:
+            sliced = with_slice(draft, options["database"], tenant=tenant, path=path)
+        except SliceError as error:
+            told[draft.id] = f"none: {error}"
+            continue
+        target = file.path.parent / path
+        target.parent.mkdir(exist_ok=True)
+        save(target, sliced.script)
+        found.drafts[position] = sliced.draft
+        told[draft.id] = f"{sliced.row_count} row(s) in {path}: {sliced.shows}"
+    return told
+
+
+def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, str]) -> None:
     from dbagenteval.printable import printable
 
     for draft in found.drafts:
@@ -140,14 +182,17 @@ def _show(file: CaseFile, collected: Collected, found: Harvest) -> None:
         if first.failure is not None:
             failed = f"{first.failure.stage} / {first.failure.check}"
             click.echo(f"      failed: {printable(failed)}")
-        source = draft.fields["harvested"].get("reference_from", "none; write one in the review")
-        click.echo(f"      reference: {printable(source, 200)}")
+        click.echo(f"      reference: {printable(_source(draft.fields), 200)}")
+        if draft.id in told:
+            click.echo(f"      data: {printable(told[draft.id], 200)}")
     if found.covered:
         click.echo(f"{sum(found.covered.values())} trace(s) have a case already")
         for key, count in found.covered.most_common(_NAMED_AT_MOST):
             click.echo(f"      {printable(key, 100)}: {count}")
         if len(found.covered) > _NAMED_AT_MOST:
             click.echo("      …")
+    if collected.without_question:
+        click.echo(f"{collected.without_question} trace(s) have no question that was captured")
     if not collected.traces:
         click.echo("nothing to harvest: the store has no traces of that time and service")
     elif not collected.selected:

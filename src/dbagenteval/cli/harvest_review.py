@@ -165,7 +165,11 @@ class _Reviewer:
     def _run(self, case: Case) -> ReferenceRun:
         from dbagenteval.harvest.review import run_reference
 
-        return run_reference(case, self._execute)
+        if case.data is None:
+            return run_reference(case, self._execute)
+        from dbagenteval.slices import dataset_executor
+
+        return run_reference(case, dataset_executor(case.data, dialect=case.dialect))
 
 
 def _key() -> str:

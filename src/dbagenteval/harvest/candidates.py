@@ -45,6 +45,7 @@ class Candidate:
         rows: The first rows of its result, None if they were not seen.
         row_count: How many rows the result has.
         answer: Its answer.
+        is_without_sql: It answered, and plainly wrote no SQL.
         dialect: sqlglot's name of the SQL's dialect, or None.
         failure: What it failed by, None if nothing has judged it.
         trace_id: The trace.
@@ -59,6 +60,7 @@ class Candidate:
     rows: Rows | None = None
     row_count: int = 0
     answer: str = ""
+    is_without_sql: bool = False
     dialect: str | None = None
     failure: Failure | None = None
     trace_id: str = ""
@@ -103,6 +105,7 @@ def candidate_of(
         rows=None if rows is None else rows[:_MAX_ROWS],
         row_count=len(rows or ()),
         answer=str(answer.output)[:_MAX_CHARS] if answer is not None and answer.output else "",
+        is_without_sql=_is_without_sql(trace),
         dialect=meta.get("dialect"),
         failure=failure,
         trace_id=next(iter(meta.get("trace_ids") or ()), ""),
@@ -111,6 +114,11 @@ def candidate_of(
         version=meta.get("service_version") or "",
         asked_before=asked_before,
     )
+
+
+def _is_without_sql(trace: Trace) -> bool:
+    kinds = {stage.kind for stage in trace.stages}
+    return kinds == {"answer"} and not trace.meta.get("not_observed")
 
 
 def _sql_of(trace: Trace) -> str:

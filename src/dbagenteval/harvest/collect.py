@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from dbagenteval.harvest.candidates import Failure, candidate_of, failure_of
 from dbagenteval.harvest.groups import Groups
+from dbagenteval.harvest.kept import KeptVerdicts
 from dbagenteval.harvest.proposal import PassedTraces
 from dbagenteval.scorecard import FAIL, Scorecard
 from dbagenteval.suite.match import Match
 from dbagenteval.traces import Trace
 
-__all__ = ["Collected", "Selection", "Verdict", "collect"]
+__all__ = ["Collected", "Selection", "collect"]
 
 _OPEN_SESSIONS = 10_000
 _QUESTIONS_BEFORE = 5
-
-
-class Verdict(Protocol):
-    """What an earlier scoring said of a trace."""
-
-    @property
-    def verdict(self) -> str:
-        """`PASS`, `FAIL`, `SKIP` or `ERROR`."""
-
-    @property
-    def case_id(self) -> str:
-        """The case that it was scored against, empty if there was none."""
-
-    @property
-    def failure(self) -> Failure | None:
-        """What it failed by."""
-
-
-Kept = Callable[[str], "Verdict | None"]
-"""Gives the newest verdict that was kept of a trace id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +37,20 @@ class Selection:
     trace: str | None = None
 
     def takes(
-        self, trace: Trace, card: Scorecard, failure: Failure | None, *, matched: bool
+        self, trace: Trace, failure: Failure | None, broken: Collection[str], *, matched: bool
     ) -> bool:
-        """Say whether a trace is asked for."""
+        """Say whether a trace is asked for.
+
+        Args:
+            trace: The trace.
+            failure: What it failed by.
+            broken: All checks that it failed.
+            matched: It has a case.
+        """
         if self.trace is not None:
             return any(name.startswith(self.trace) for name in trace.meta.get("trace_ids") or ())
         if self.rule is not None:
-            broken = {result.check for result in card.results if result.status == FAIL}
-            return self.rule in broken or (failure is not None and failure.check == self.rule)
+            return self.rule in broken
         if self.failed or self.unmatched:
             return (self.failed and failure is not None) or (self.unmatched and not matched)
         return failure is not None or not matched
@@ -80,7 +66,7 @@ class Collected:
         covered: How many traces that were asked for have a case, by its key.
         traces: How many traces there are.
         selected: How many of them were asked for.
-        unreadable: How many have no question.
+        without_question: How many have no question, most often for want of captured content.
     """
 
     groups: Groups = field(default_factory=Groups)
@@ -88,18 +74,18 @@ class Collected:
     covered: Counter[str] = field(default_factory=Counter)
     traces: int = 0
     selected: int = 0
-    unreadable: int = 0
+    without_question: int = 0
 
 
 def collect(
-    scored: Iterable[tuple[Match, Scorecard]], selection: Selection, kept: Kept
+    scored: Iterable[tuple[Match, Scorecard]], selection: Selection, kept: KeptVerdicts
 ) -> Collected:
     """Go through scored traces once, in order of time.
 
     Args:
         scored: Traces with the case that asks the same, if there is one, and their cards.
         selection: What is asked for.
-        kept: Verdicts of earlier scorings: their cases know more than the rules alone.
+        kept: Verdicts of earlier scorings, whose cases know more than rules alone.
     """
     collected = Collected()
     sessions = _Sessions()
@@ -108,17 +94,18 @@ def collect(
         collected.traces += 1
         before = sessions.before(trace)
         if not trace.question.strip():
-            collected.unreadable += 1
+            collected.without_question += 1
             continue
-        known = _known(trace, kept) if match.case is None else None
+        known = kept.of(trace) if match.case is None else None
         failure = failure_of(trace, card)
-        if failure is None and known is not None:
-            failure = known.failure
-        verdict = card.verdict if known is None or match.case is not None else known.verdict
-        matched = match.case is not None or (known is not None and bool(known.case_id))
+        broken = {result.check for result in card.results if result.status == FAIL}
+        if known is not None:
+            failure, broken = known.failure or failure, broken | known.broken
+        matched = match.case is not None or (known is not None and known.has_case)
+        verdict = card.verdict if known is None else known.verdict
         if failure is None and matched and verdict == "PASS":
             collected.passed.add(candidate_of(trace, None))
-        if not selection.takes(trace, card, failure, matched=matched):
+        if not selection.takes(trace, failure, broken, matched=matched):
             continue
         collected.selected += 1
         if match.case is not None:
@@ -126,11 +113,6 @@ def collect(
         else:
             collected.groups.add(candidate_of(trace, failure, before))
     return collected
-
-
-def _known(trace: Trace, kept: Kept) -> Verdict | None:
-    verdicts = (kept(trace_id) for trace_id in trace.meta.get("trace_ids") or ())
-    return next((verdict for verdict in verdicts if verdict is not None), None)
 
 
 class _Sessions:

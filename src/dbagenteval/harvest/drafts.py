@@ -27,6 +27,7 @@ _NOT_WORD = re.compile(r"[^a-z0-9]+")
 _FILLING = frozenset(
     "a an the of for in on at to by is are was were do does did have has had what which who how "
     "many much we our my me i you please show give tell list get there all each and or with from "
+    "can could it its this that there their "
     "der die das ein eine von für im in am zu ist sind war waren was welche wer wie wir".split()
 )
 
@@ -89,6 +90,8 @@ def draft_of(
     }
     if proposal is not None:
         fields["reference_sql"] = redaction.sql(proposal.sql)
+    elif candidate.is_without_sql and candidate.failure is None:
+        fields["sql"] = "none"
     provenance = {
         **_seen(group, redaction),
         **({} if proposal is None else _proposed(proposal, redaction, now)),
@@ -154,7 +157,10 @@ def _id_of(question: str, taken: Collection[str]) -> str:
     ascii_text = plain_letters.encode("ascii", "ignore").decode()
     words = _NOT_WORD.sub(" ", ascii_text).split()
     telling = [word for word in words if word not in _FILLING] or words
-    name = "-".join(telling[:_ID_WORDS])[:_ID_CHARS].strip("-")
+    name = "-".join(telling[:_ID_WORDS])
+    while len(name) > _ID_CHARS and "-" in name:
+        name = name.rpartition("-")[0]
+    name = name[:_ID_CHARS]
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:6]
     if 2 * len(ascii_text) < len(question):  # the script is another one
         return f"question-{digest}"

@@ -73,7 +73,8 @@ def repairing(schema: Schema | None, tenant: tuple[str, Any] | None) -> Suggest:
             candidate.sql,
             dialect=candidate.dialect,
             schema=schema,
-            tenant=tenant,
+            # SQL that nothing has found fault with is not given a filter just in case.
+            tenant=tenant if candidate.failure is not None else None,
             question=candidate.question,
         ):
             yield Proposal(sql=repair.sql, source=f"the agent's SQL repaired: {repair.words}")
@@ -112,6 +113,7 @@ def _proposals(candidate: Candidate, passed: PassedTraces, suggest: Suggest) -> 
         return
     failure = candidate.failure
     if failure is None:
+        yield from suggest(candidate)
         yield Proposal(sql=candidate.sql, source="the agent's SQL, which nothing has judged")
     elif failure.stage in _SQL_NOT_AT_FAULT:
         yield Proposal(sql=candidate.sql, source="the agent's SQL: the answer is at fault, not it")

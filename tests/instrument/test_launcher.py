@@ -90,7 +90,10 @@ def test_what_the_user_has_set_stays():
     assert made["OTEL_SEMCONV_STABILITY_OPT_IN"] == "database/dup,gen_ai_latest_experimental,http"
     assert made["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] == "EVENT_ONLY"
     assert "OTEL_SERVICE_NAME" not in made
-    assert made["OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"] == "redis,psycopg,sqlite3,pymysql"
+    assert (
+        made["OTEL_PYTHON_DISABLED_INSTRUMENTATIONS"]
+        == "redis,psycopg,sqlite3,psycopg2,asyncpg,pymysql"
+    )
     assert made["PYTHONPATH"].split(os.pathsep) == ["/hook", "/a", "/b"]
 
 

@@ -225,6 +225,16 @@ def test_a_forgotten_cursor_is_recorded_when_it_goes(recorded, connect):
     assert recorded.rows() == (["n"], [[1]], True)
 
 
+def test_a_forgotten_cursor_is_recorded_once_as_the_program_ends(recorded, connect):
+    """What goes by itself is not told again by the last look at what is open."""
+    cursor = connect()(":memory:").execute(THREE)
+    next(cursor)
+    del cursor
+    gc.collect()
+    open_records.flush(forgotten=True)
+    assert recorded.rows() == (["n"], [[1]], True)
+
+
 def test_a_cursor_that_idles_is_recorded(recorded, connect, monkeypatch):
     """A program that keeps its cursor and never ends it is not waited for."""
     monkeypatch.setattr(open_records, "IDLE_S", 0.05)

@@ -16,7 +16,13 @@ from opentelemetry.instrumentation.instrumentor import (  # type: ignore[attr-de
     BaseInstrumentor,
 )
 
-from dbagenteval.instrument import duckdb_rows, sqlite_rows
+from dbagenteval.instrument import (
+    aiosqlite_context,
+    asyncpg_rows,
+    duckdb_rows,
+    psycopg2_rows,
+    sqlite_rows,
+)
 from dbagenteval.instrument.driver_rows import (
     instrument_adbc,
     instrument_psycopg,
@@ -30,7 +36,10 @@ _log = logging.getLogger(__name__)
 
 _DRIVERS: dict[str, Callable[[ModuleType, RowSettings], None]] = {
     "sqlite3": sqlite_rows.instrument,
+    "aiosqlite": aiosqlite_context.instrument,
     "psycopg": instrument_psycopg,
+    "psycopg2": psycopg2_rows.instrument,
+    "asyncpg": asyncpg_rows.instrument,
     "duckdb": duckdb_rows.instrument,
     "pymysql.cursors": instrument_pymysql,
     "adbc_driver_manager.dbapi": instrument_adbc,

@@ -102,17 +102,10 @@ LIBRARIES: tuple[Library, ...] = (
     Library(names=("fastapi",), package=f"{_OTEL}fastapi"),
     Library(names=("flask",), package=f"{_OTEL}flask"),
     Library(names=("django",), package=f"{_OTEL}django"),
-    # Databases whose rows are not recorded
-    Library(
-        names=("psycopg2", "psycopg2-binary"),
-        package=f"{_OTEL}psycopg2",
-        note="statements only; psycopg 3 would have its rows recorded",
-    ),
-    Library(names=("asyncpg",), package=f"{_OTEL}asyncpg", note="statements only, no rows"),
 )
 
 # Names of instrumentors that make spans of what is recorded with its rows anyway.
-_RECORDED = ("sqlite3", "psycopg", "pymysql")
+_RECORDED = ("sqlite3", "psycopg", "psycopg2", "asyncpg", "pymysql")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,7 @@ class Record:
         "_error",
         "_is_unreadable",
         "_is_whole",
+        "_is_written",
         "_lock",
         "_outer",
         "_recorder",
@@ -80,6 +81,7 @@ class Record:
         self._is_unreadable = False
         self._error: tuple[str, str] | None = None
         self._is_whole = False
+        self._is_written = False
         self._lock = Lock()
         self.kept: list[Cells] = []
         self.look_at = 1
@@ -231,7 +233,10 @@ class Record:
             open_records.hand_over(self)  # else the span around it tells all there is
 
     def write(self) -> None:
-        """Make the span of a finished record."""
+        """Make the span of a finished record, once: it may have been left twice."""
+        if self._is_written:
+            return
+        self._is_written = True
         try:
             self._write()
         except Exception:  # noqa: BLE001 see `finish`

@@ -49,6 +49,7 @@ class _CommandsOnDemand(click.Group):
         "score": "dbagenteval.cli.score",
         "clusters": "dbagenteval.cli.clusters",
         "coverage": "dbagenteval.cli.coverage",
+        "replay": "dbagenteval.cli.replay",
         "harvest": "dbagenteval.cli.harvest",
         "demo": "dbagenteval.cli.demo",
         "instrument": "dbagenteval.cli.instrument",

@@ -13,16 +13,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from dbagenteval.cli.stores import in_range, read_store, store_option
-from dbagenteval.errors import UserError
+from dbagenteval.cli.trace_ids import traces_with_id
 from dbagenteval.printable import printable
 
 if TYPE_CHECKING:
     from dbagenteval.store import Store
     from dbagenteval.traces import Stage, Trace
-
-_ID_LENGTH = 32
-_JOIN_WINDOW_NS = 600 * 10**9
-"""Traces joined to one turn start within this time of each other."""
 
 
 @click.group("traces", epilog="Exit codes: 0 done, 2 could not run.")
@@ -49,24 +45,8 @@ def list_(store_dir: str, since_ns: int | None, service: str | None, limit: int 
 @click.argument("trace_id", metavar="ID")
 def show(store_dir: str, trace_id: str) -> int:
     """Show the stages of one trace as a tree with durations. ID may be cut to its first digits."""
-    wanted = trace_id.lower()
     with read_store(store_dir) as store:
-        found = [
-            trace
-            for trace in _near(store, wanted)
-            if any(known.startswith(wanted) for known in trace.meta["trace_ids"])
-        ]
-    if not found:
-        raise UserError(
-            f"{store_dir}: no trace has an id that starts with {printable(trace_id)!r}",
-            hint=f"dbagenteval traces list --store {store_dir}",
-        )
-    ids = {known for trace in found for known in trace.meta["trace_ids"]}
-    matching = sorted(known for known in ids if known.startswith(wanted))
-    if len(matching) > 1 and len({tuple(trace.meta["trace_ids"]) for trace in found}) > 1:
-        raise UserError(
-            f"{printable(trace_id)!r} fits several traces: {', '.join(matching[:5])}, …"
-        )
+        found = traces_with_id(store, trace_id, store_dir)
     console = Console(highlight=False, soft_wrap=True)
     for trace in found:
         console.print(_tree(trace))
@@ -90,24 +70,6 @@ def _traces(
     from dbagenteval.traces import assemble
 
     return assemble(store.otel_traces(since_ns=since_ns, service=service))
-
-
-def _near(store: Store, trace_id: str) -> Iterator[Trace]:
-    """Give the traces that may be the wanted one; a whole id spares reading the whole store."""
-    from dbagenteval.traces import assemble
-
-    if len(trace_id) < _ID_LENGTH:
-        return assemble(store.otel_traces())
-    starts = [
-        span.start_ns for group in store.otel_traces(trace_ids=[trace_id]) for span in group.spans
-    ]
-    if not starts:
-        return iter(())
-    return assemble(
-        store.otel_traces(
-            since_ns=max(0, min(starts) - _JOIN_WINDOW_NS), until_ns=max(starts) + _JOIN_WINDOW_NS
-        )
-    )
 
 
 def _line(trace: Trace) -> str:

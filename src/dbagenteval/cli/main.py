@@ -51,6 +51,7 @@ class _CommandsOnDemand(click.Group):
         "coverage": "dbagenteval.cli.coverage",
         "replay": "dbagenteval.cli.replay",
         "harvest": "dbagenteval.cli.harvest",
+        "slice": "dbagenteval.cli.slice",
         "demo": "dbagenteval.cli.demo",
         "instrument": "dbagenteval.cli.instrument",
         "doctor": "dbagenteval.cli.doctor",

@@ -46,7 +46,8 @@ def slice_failure(
         case: Its case, or one with the reference proposed for it; None without reference.
         database_url: A SQLAlchemy URL; the database is only read.
         tenant: Column and value of the tenant who asked.
-        stage: Kind of the stage at fault, if that is known. `answer` says that the SQL is not.
+        stage: Kind of the stage at fault, if that is known: `answer` says that the SQL is right,
+            another that it is not. Unknown, what the right rows of a wrong answer need comes last.
         redact: As in `slice_data`.
         keep_values: As in `slice_data`.
         max_rows: As in `slice_data`.
@@ -66,7 +67,7 @@ def slice_failure(
     statements = [agent_sql, *(case.reference_sqls if case is not None else ())]
     extract = read_extract(database_url, statements)
     _check_reading(extract)
-    failures: Iterable[_Shown] = _result(extract)
+    failures: Iterable[_Shown] = _result(extract) if stage in ("", "answer") else ()
     if stage != "answer":
         failures = chain(_wrong_rows(extract, case, tenant), failures)
         if executed is None or executed.rows is None:
@@ -128,6 +129,9 @@ def _check_reading(extract: Extract) -> None:
     rule = ReadOnly()
     for sql in extract.statements:
         parsed = read_sql(sql, extract.dialect)
-        problem = None if parsed.problem else rule.sql_problem(parsed, Trace("-"))
+        # What does not parse is run all the same: how it fails is what the slice is to show.
+        if not parsed.statements:
+            continue
+        problem = parsed.problem or rule.sql_problem(parsed, Trace("-"))
         if problem:
             raise SliceError(f"the SQL is not run: {problem}")

@@ -20,6 +20,11 @@ def missing(what: str) -> None:
     pytest.skip(f"{what} is missing")
 
 
+def cache_dir() -> Path:
+    """Give the folder that keeps what tests fetch or build."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbagenteval"
+
+
 def free_port() -> int:
     """Give a port of the loopback interface that was free a moment ago."""
     with socket.socket() as probe:

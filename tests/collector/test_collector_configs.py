@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import requests
 
 from dbagenteval.cli.main import main
 from dbagenteval.receiver import Address
 from dbagenteval.store import Store
-from tests.conftest import free_port, missing
-from tests.receiver.running import PROTOBUF, RecordingSink, running
+from tests.collector.collecting import FOLDER, collector, send, wait
+from tests.conftest import free_port
+from tests.receiver.running import RecordingSink, running
 from tests.store.requests import logs_request, traces_request
 
-FOLDER = Path(__file__).parents[2] / "collector-config"
 CONFIGS = sorted(path.name for path in FOLDER.glob("*.yaml") if path.name != "builder.yaml")
-
-
-@pytest.fixture(scope="session")
-def otelcol() -> str:
-    """The Collector of `builder.yaml`; DBAGENTEVAL_OTELCOL names one, else it must be built."""
-    named = os.environ.get("DBAGENTEVAL_OTELCOL")
-    if named:
-        return named
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "dbagenteval"
-    folder = Path(os.environ.get("DBAGENTEVAL_COLLECTOR_CACHE", cache / "collector"))
-    digest = subprocess.run(
-        ["sha256sum", str(FOLDER / "builder.yaml")], capture_output=True, text=True, check=True
-    ).stdout[:16]
-    found = folder / digest / "otelcol"
-    if not found.exists():
-        missing("the Collector (collector-config/build.sh)")
-    return str(found)
-
-
-@contextmanager
-def collector(otelcol: str, config: str, folder: Path, **variables: str) -> Iterator[str]:
-    """Run the Collector; gives the address of its OTLP/HTTP receiver."""
-    address = f"127.0.0.1:{free_port()}"
-    environment = {
-        **os.environ,
-        "LISTEN_GRPC": f"127.0.0.1:{free_port()}",
-        "LISTEN_HTTP": address,
-        **variables,
-    }
-    with (folder / "otelcol.log").open("wb") as log:
-        process = subprocess.Popen(
-            [otelcol, "--config", str(FOLDER / config)], env=environment, stderr=log, cwd=folder
-        )
-    try:
-        deadline = time.monotonic() + 30
-        while True:
-            try:
-                requests.get(f"http://{address}/", timeout=1)
-                break
-            except requests.ConnectionError:
-                assert process.poll() is None, (folder / "otelcol.log").read_text()
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def send(address: str, signal: str, request: object) -> None:
-    answer = requests.post(
-        f"http://{address}/v1/{signal}",
-        request.SerializeToString(),  # type: ignore[attr-defined]
-        headers={"Content-Type": PROTOBUF},
-        timeout=10,
-    )
-    assert answer.status_code == 200
-
-
-def wait(condition: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not arrive"
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("config", CONFIGS)

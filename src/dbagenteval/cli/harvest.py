@@ -9,14 +9,17 @@ import click
 
 from dbagenteval.cli.harvest_review import review
 from dbagenteval.cli.main import EXIT_OK
+from dbagenteval.cli.replaying import limited_executor
 from dbagenteval.cli.stores import in_range, read_store
 from dbagenteval.errors import UserError
+from dbagenteval.printable import printable
 
 if TYPE_CHECKING:
     from dbagenteval.cases import Case
     from dbagenteval.checks import Executor
     from dbagenteval.harvest.casefile import CaseFile
     from dbagenteval.harvest.collect import Collected, Selection
+    from dbagenteval.harvest.drafts import Draft
     from dbagenteval.harvest.harvest import Harvest
     from dbagenteval.harvest.proposal import Suggest
 
@@ -70,7 +73,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     check_writable(options["output"])
     file = read_case_file(options["output"])
     cases = _known_cases(options["case_files"])
-    execute = _executor(options["database"])
+    execute = limited_executor(options["database"])
     selection = Selection(
         **{name: options[name] for name in ("failed", "unmatched", "rule", "trace")}
     )
@@ -94,12 +97,6 @@ def _known_cases(paths: tuple[str, ...]) -> list[Case]:
     from dbagenteval.cli.datasets import read_cases
 
     return [case for path in paths for case in read_cases(path)]
-
-
-def _executor(database: str | None) -> Executor | None:
-    from dbagenteval.cli.targets import load_executor
-
-    return load_executor(None, database)
 
 
 def _tenant(text: str | None) -> tuple[str, str | int] | None:
@@ -127,6 +124,7 @@ def _collected(
     options: dict[str, Any], cases: list[Case], selection: Selection, execute: Executor | None
 ) -> Collected:
     """Score the traces as `score` does, and keep what may become a case."""
+    from dbagenteval.cli.datasets import own_data
     from dbagenteval.cli.targets import load_rules
     from dbagenteval.harvest.collect import collect
     from dbagenteval.harvest.kept import KeptVerdicts
@@ -145,6 +143,7 @@ def _collected(
             Matcher(cases),
             rules=rules,
             execute=None if execute is None else ReferenceCache(execute),
+            on_data=own_data(cases),
         )
         return collect(scored, selection, kept)
 
@@ -173,18 +172,8 @@ def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> dict[str,
 
 
 def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, str]) -> None:
-    from dbagenteval.printable import printable
-
     for draft in found.drafts:
-        first = draft.group.first
-        times = f"  ({draft.group.count} times)" if draft.group.count > 1 else ""
-        click.echo(f"DRAFT {draft.id}{times}  [{first.trace_id}]")
-        if first.failure is not None:
-            failed = f"{first.failure.stage} / {first.failure.check}"
-            click.echo(f"      failed: {printable(failed)}")
-        click.echo(f"      reference: {printable(_source(draft.fields), 200)}")
-        if draft.id in told:
-            click.echo(f"      data: {printable(told[draft.id], 200)}")
+        _show_draft(draft, told.get(draft.id))
     if found.covered:
         click.echo(f"{sum(found.covered.values())} trace(s) have a case already")
         for key, count in found.covered.most_common(_NAMED_AT_MOST):
@@ -202,6 +191,17 @@ def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, 
     else:
         click.echo(f"{len(found.drafts)} draft(s) written to {file.path}; next:")
         click.echo(f"  dbagenteval harvest review {file.path}")
+
+
+def _show_draft(draft: Draft, data: str | None) -> None:
+    times = f"  ({draft.group.count} times)" if draft.group.count > 1 else ""
+    click.echo(f"DRAFT {draft.id}{times}  [{draft.group.first.trace_id}]")
+    failure = draft.group.first.failure
+    if failure is not None:
+        click.echo(f"      failed: {printable(f'{failure.stage} / {failure.check}')}")
+    click.echo(f"      reference: {printable(_source(draft.fields), 200)}")
+    if data is not None:
+        click.echo(f"      data: {printable(data, 200)}")
 
 
 command.add_command(review)

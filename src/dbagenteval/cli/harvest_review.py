@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dbagenteval.cli.main import EXIT_OK
+from dbagenteval.cli.replaying import limited_executor
 from dbagenteval.errors import UserError, quoted
 
 if TYPE_CHECKING:
@@ -43,10 +44,9 @@ def review(
     by: str | None,
 ) -> int:
     """Accept, edit or reject the drafts of a cases file, in the terminal or by options."""
-    from dbagenteval.cli.targets import load_executor
     from dbagenteval.harvest.casefile import read_case_file
 
-    reviewer = _Reviewer(file, load_executor(None, database), by or _login_name())
+    reviewer = _Reviewer(file, limited_executor(database), by or _login_name())
     if accept or reject:
         reviewer.decide(accept, reject)
         return EXIT_OK

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbagenteval.harvest.candidates import Candidate
+from dbagenteval.harvest.reading import why_not_run
 from dbagenteval.harvest.repair import repairs
 from dbagenteval.slices.schema import Schema
+from dbagenteval.suite.replay_session import ReplayRefused
 from dbagenteval.traces import Rows
 
 __all__ = ["PassedTraces", "Proposal", "propose", "repairing"]
@@ -91,14 +93,18 @@ def propose(
         candidate: What failed, or what nothing has judged.
         passed: Traces that passed.
         suggest: Repairs the SQL.
-        execute: Runs SQL on the user's database: then a proposal has to run there. None proposes
-            unseen.
+        execute: Runs SQL on the user's database within limits: then a proposal has to run there.
+            None proposes unseen.
     """
     for proposal in _proposals(candidate, passed, suggest):
         if execute is None:
             return proposal
+        if why_not_run(proposal.sql, candidate.dialect) is not None:
+            continue
         try:
             rows = execute(proposal.sql)
+        except ReplayRefused:  # it takes too long or gives too much to look at, no more
+            return proposal
         except Exception:  # noqa: BLE001, S112 whatever the database says of it, it is not right
             continue
         return Proposal(sql=proposal.sql, source=proposal.source, rows=rows)

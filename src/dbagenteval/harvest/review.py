@@ -10,18 +10,16 @@ from typing import Any
 from dbagenteval.cases import Case
 from dbagenteval.errors import described
 from dbagenteval.failures import sql_edit
+from dbagenteval.harvest.reading import why_not_run
 from dbagenteval.printable import printable
-from dbagenteval.rules import ReadOnly
 from dbagenteval.rules.sql import read_sql
-from dbagenteval.scorecard import FAIL
-from dbagenteval.traces import Rows, Trace
+from dbagenteval.traces import Rows
 
 __all__ = ["ReferenceRun", "refusal", "run_reference", "sheet"]
 
 _MAX_ROWS = 10
 _MAX_CHARS = 2_000
 _MARGIN = "      "
-_READ_ONLY = ReadOnly()
 
 Execute = Callable[[str], Rows]
 
@@ -42,7 +40,7 @@ class ReferenceRun:
 def run_reference(case: Case, execute: Execute | None) -> ReferenceRun:
     """Run the reference of a draft, if there is one and a database to run it on."""
     sqls = case.reference_sqls
-    if not sqls or execute is None:
+    if not sqls or execute is None or why_not_run(sqls[0], case.dialect) is not None:
         return ReferenceRun()
     try:
         return ReferenceRun(rows=execute(sqls[0]))
@@ -59,12 +57,10 @@ def refusal(case: Case, run: ReferenceRun) -> str | None:
     if not expects:
         return "it has no reference SQL and expects nothing"
     for sql in case.reference_sqls:
-        result = _READ_ONLY.run(Trace.simple(case.question, sql=sql), case)
-        if result.status == FAIL:
-            return f"its reference SQL does not only read: {result.detail}"
-    if run.error:
-        return f"its reference SQL fails: {run.error}"
-    return None
+        reason = why_not_run(sql, case.dialect)
+        if reason is not None:
+            return f"its reference SQL does not plainly read: {reason}"
+    return f"its reference SQL fails: {run.error}" if run.error else None
 
 
 def sheet(case: Case, run: ReferenceRun) -> Iterator[str]:

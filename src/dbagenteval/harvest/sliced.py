@@ -50,13 +50,13 @@ def with_slice(
         reference_sql=None if proposal is None else proposal.sql,
         dialect=candidate.dialect,
     )
-    stage = candidate.failure.stage if candidate.failure is not None else "answer"
     found = slice_failure(
         _trace_of(draft),
         case,
         database_url,
         tenant=tenant,
-        stage=stage,
+        # The agent's own SQL can't be told from the reference by its rows.
+        stage="answer" if case.reference_sql == candidate.sql else "",
         redact=draft.redaction.cell,
     )
     agent_sql, *references = found.statements

@@ -104,6 +104,7 @@ class StoredScoring:
             judge=self._judge,
             execute=self._execute,
             on_data=self._on_data,
+            again=None if self._replay is None else self._replay.again,
         )
         if self._replay is None:
             return scored

@@ -1,5 +1,6 @@
 """What failed scorecards have in common: structure and edit of the SQL, blame, clusters."""
 
+from dbagenteval.failures.blame import Blame, RunAgain, blame
 from dbagenteval.failures.cluster_lines import cluster_lines, question_lines
 from dbagenteval.failures.clusters import Cluster, Clusters
 from dbagenteval.failures.coverage import Coverage, Known, coverage_of
@@ -10,13 +11,16 @@ from dbagenteval.failures.structure import Outline, outline, structure
 from dbagenteval.failures.wording import edit_words
 
 __all__ = [
+    "Blame",
     "Cluster",
     "Clusters",
     "Coverage",
     "Known",
     "Outcome",
     "Outline",
+    "RunAgain",
     "SqlEdit",
+    "blame",
     "cluster_lines",
     "coverage_lines",
     "coverage_of",

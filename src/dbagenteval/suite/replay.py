@@ -106,6 +106,10 @@ class Replay:
             meta["observed"] = observed
         return replace(stage, rows=[dict(row) for row in rows], meta=meta)
 
+    def again(self, sql: str, trace: Trace) -> Rows | None:
+        """Run SQL of a trace once more; None if it does more than read, or fails."""
+        return self._rows(sql, trace)[0]
+
     def _rows(self, sql: str, trace: Trace) -> tuple[Rows | None, str, str]:
         """Give rows, or why there are none, and when."""
         if sql in self._known:

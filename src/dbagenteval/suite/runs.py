@@ -14,6 +14,7 @@ from typing import Any
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
 from dbagenteval.evaluation import OnData, try_evaluate
+from dbagenteval.failures import blame
 from dbagenteval.scorecard import Scorecard, SuiteResult
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, trace_of
 from dbagenteval.suite.bounds import Bounds
@@ -191,6 +192,9 @@ def _run_turn(
         settings.on_data,
     )
     card.meta.update(facts)
+    blamed = blame(card, trace, case)
+    if blamed is not None:
+        card.meta["blame"] = blamed.to_dict()
     if bounds.timed_out:
         card.meta["timed_out"] = True
     if "agent_question" in trace.meta:

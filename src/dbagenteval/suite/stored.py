@@ -8,6 +8,7 @@ from typing import Any
 import dbagenteval
 from dbagenteval.checks import Check
 from dbagenteval.evaluation import OnData, try_evaluate
+from dbagenteval.failures import RunAgain, blame
 from dbagenteval.scorecard import Scorecard
 from dbagenteval.suite.match import Match, Matcher
 from dbagenteval.traces import Rows, Trace
@@ -50,6 +51,7 @@ def score_traces(
     judge: Callable[[str], str] | None = None,
     execute: Callable[[str], Rows] | None = None,
     on_data: OnData | None = None,
+    again: RunAgain | None = None,
 ) -> Iterator[tuple[Match, Scorecard]]:
     """Score traces one by one, in the order in which they come.
 
@@ -63,6 +65,7 @@ def score_traces(
         judge: Judges answers of matched traces.
         execute: Runs reference SQL.
         on_data: Runs the SQL of cases with `data`; see `evaluate`.
+        again: Runs the agent's SQL to tell who is to blame; see `blame`.
 
     Yields:
         Each trace's match and its scorecard; a check that raises makes the card an ERROR.
@@ -82,6 +85,9 @@ def score_traces(
             # Nobody says what is right here, so only broken rules are findings.
             card.results = [result for result in card.results if result.check != "no_error"]
         card.meta.update(_facts(trace, match))
+        blamed = blame(card, trace, case, again=again)
+        if blamed is not None:
+            card.meta["blame"] = blamed.to_dict()
         yield match, card
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from dbagenteval.otlp import OtelTrace
+from dbagenteval.otlp import OtelTrace, Span
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.convention import (
     AGENT,
@@ -30,7 +30,8 @@ class Fragment:
     """An OTel trace with the facts of its spans.
 
     Args:
-        group: The OTel trace; it has spans.
+        group: The OTel trace.
+        lost: Spans that stand for those that never came; it has these or spans of its own.
     """
 
     __slots__ = (
@@ -43,15 +44,16 @@ class Fragment:
         "models",
         "ordered",
         "roots",
+        "stages",
         "start_ns",
         "statements",
         "tools",
         "trace_id",
     )
 
-    def __init__(self, group: OtelTrace) -> None:
+    def __init__(self, group: OtelTrace, lost: Sequence[Span] = ()) -> None:
         self.trace_id = group.trace_id
-        self.roots: list[Node] = build_forest(group.spans, group.logs)
+        self.roots: list[Node] = build_forest([*group.spans, *lost], group.logs)
         self.ordered = [Facts(node) for root in self.roots for node in root.walk()]
         self.facts = {id(one.node): one for one in self.ordered}
         self.start_ns = self.roots[0].span.start_ns
@@ -66,6 +68,7 @@ class Fragment:
         self.models: list[Facts] = []
         self.tools: list[Facts] = []
         self.statements: list[Facts] = []
+        self.stages: list[Facts] = []
         self.is_message = self.is_whole = False
         self._sort_out()
         resource = self.roots[0].span.resource
@@ -86,15 +89,20 @@ class Fragment:
                 role == CHAIN and one.node.parent is None and one.question is not None
             ):
                 self.is_whole = True
-            if own.QUESTION in one.node.span.attributes or own.STAGE in one.node.span.attributes:
+            attributes = one.node.span.attributes
+            if own.QUESTION in attributes:
                 self.is_whole = True
+            if own.STAGE in attributes:
+                self.stages.append(one)
         if self.models:
             self.models.sort(key=lambda one: (one.node.span.start_ns, one.node.position))
 
     @property
     def is_piece(self) -> bool:
         """True if it must look for the turn it belongs to."""
-        return not self.is_whole and bool(self.models or self.tools or self.statements)
+        return not self.is_whole and bool(
+            self.models or self.tools or self.statements or self.stages
+        )
 
     @property
     def asks(self) -> bool:
@@ -127,8 +135,9 @@ class Fragment:
         return found
 
     def written_sql(self) -> set[str]:
-        """Give the statements that its models or tools asked for."""
-        found = {
+        """Give the statements that its models, tools or tagged stages asked for."""
+        found = {normal_sql(one.sql) for one in self.stages if one.sql}
+        found |= {
             normal_sql(sql)
             for one in self.tools
             if one.tool and (sql := sql_in_arguments(one.tool.arguments))

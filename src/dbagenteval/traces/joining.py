@@ -13,6 +13,7 @@ from dbagenteval.otlp import OtelTrace
 from dbagenteval.traces.chains import Chain, Chains
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.fragments import Fragment
+from dbagenteval.traces.lostspans import lost_spans
 from dbagenteval.traces.tree import Node
 from dbagenteval.traces.turns import Turn, split_turns
 
@@ -32,8 +33,9 @@ def join_turns(groups: Iterable[OtelTrace]) -> Iterator[Turn]:
     """
     window = _Window()
     for group in groups:
-        if group.spans:
-            fragment = Fragment(group)
+        lost = lost_spans(group)
+        if group.spans or lost:
+            fragment = Fragment(group, lost)
             yield from window.closed_before(fragment.start_ns)
             window.add(fragment)
     yield from window.closed_before(None)

@@ -11,6 +11,7 @@ from dbagenteval.traces.conventions.convention import AGENT, CHAIN, DB, LLM, MES
 from dbagenteval.traces.conventions.database import dialect_of
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
+from dbagenteval.traces.lostspans import LOST
 from dbagenteval.traces.toolkinds import CHECK, FINAL
 from dbagenteval.traces.trace import STAGE_KINDS, Stage
 from dbagenteval.traces.turnreading import TurnReading
@@ -49,6 +50,9 @@ def turn_meta(
     version = head.node.span.resource.get("service.version")
     if version:
         meta["service_version"] = str(version)
+    lost = sum(span.name == LOST for span in spans)
+    if lost:
+        meta["lost_spans"] = lost
     if turn.joined:
         meta["joined"] = turn.joined
     return meta
@@ -88,7 +92,12 @@ def _attribute(turn: Turn, key: str) -> str | None:
 
 def _session(turn: Turn) -> str | None:
     everyone = [*turn.heads, *turn.facts]
-    return next((session for one in everyone if (session := one.session)), None)
+    told = next((session for one in everyone if (session := one.session)), None)
+    if told is not None or not turn.heads:
+        return told
+    # A batch's session may be on the span around all of its questions.
+    above = (Facts(node).session for node in turn.heads[0].node.ancestors)
+    return next((session for session in above if session), None)
 
 
 def _model(turn: Turn) -> str | None:

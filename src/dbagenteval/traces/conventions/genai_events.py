@@ -16,7 +16,7 @@ from dbagenteval.traces.conventions.genai import OPERATION, TOOL_NAME
 from dbagenteval.traces.messages import Message, last_user_text, read_message
 from dbagenteval.traces.tree import Node
 
-__all__ = ["GENAI_EVENTS", "event_messages"]
+__all__ = ["GENAI_EVENTS", "MESSAGE_EVENTS", "event_messages"]
 
 CHOICE = "gen_ai.choice"
 _ROLES = {
@@ -25,6 +25,7 @@ _ROLES = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
+MESSAGE_EVENTS = frozenset({CHOICE, *_ROLES})
 
 
 def _applies(node: Node) -> bool:
@@ -36,10 +37,10 @@ def _applies(node: Node) -> bool:
 
 def _events(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for event in node.span.events:
-        if event.name == CHOICE or event.name in _ROLES:
+        if event.name in MESSAGE_EVENTS:
             yield event.name, event.attributes
     for log in node.logs:
-        if (log.event_name == CHOICE or log.event_name in _ROLES) and isinstance(log.body, Mapping):
+        if log.event_name in MESSAGE_EVENTS and isinstance(log.body, Mapping):
             yield log.event_name, log.body
 
 

@@ -265,3 +265,17 @@ def test_large_tables_are_read_in_part(tmp_path):
     assert found.rows == {"t": [(29999, 99, "rare")], "u": [(29999, 29999, 4), (129999, 29999, 4)]}
     assert len(found.notes) == 2
     assert "large" in found.notes[0]
+
+
+def test_rows_that_may_not_be_read_are_told(postgres_url):
+    """A table that the user of the URL has no right to."""
+    import psycopg
+
+    shop.make_postgres(postgres_url)
+    with psycopg.connect(postgres_url) as database:
+        database.execute("DROP ROLE IF EXISTS slice_reader")
+        database.execute("CREATE ROLE slice_reader LOGIN")
+    agent, reference = QUESTIONS["missing tenant filter"]
+    url = postgres_url.replace("postgres@", "slice_reader@")
+    with pytest.raises(SliceError, match="the rows can't be read: permission denied for table"):
+        slice_data(url, [agent, reference], SameFailure(failing(agent, reference)))

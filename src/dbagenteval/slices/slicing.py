@@ -110,11 +110,16 @@ def read_extract(
     database_url: str, statements: Sequence[str], *, dialect: str | None = None
 ) -> Extract:
     """Read what `slice_data` starts from, with the same arguments and errors."""
+    from sqlalchemy.exc import SQLAlchemyError  # noqa: PLC0415 loaded late, as the engine is
+
     engine = read_only_engine(database_url)
     try:
         dialect = dialect or from_system_name(engine.dialect.name) or "duckdb"
         schema = _schema_of(engine, statements, dialect)
         sample = read_sample(engine, schema, statements, dialect=dialect, max_rows=_READ_ROWS)
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise SliceError(f"the rows can't be read: {reason}") from error
     finally:
         engine.dispose()
     return Extract(

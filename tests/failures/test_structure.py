@@ -127,6 +127,10 @@ PAIRS = {
         "WITH x AS (SELECT 1) SELECT a FROM t",
         "SELECT a FROM t",
     ),
+    "the usual place of NULL": (
+        "SELECT a FROM t ORDER BY a NULLS FIRST",
+        "SELECT a FROM t ORDER BY a",
+    ),
     "a date with and without DATE": (
         "SELECT 1 FROM t WHERE d >= DATE '2024-01-01'",
         "SELECT 1 FROM t WHERE d >= '2025-06-01'",
@@ -159,6 +163,43 @@ OTHERS = {
     "where in a self join": (
         "SELECT 1 FROM t x JOIN t y ON x.up = y.id WHERE x.a = 1",
         "SELECT 1 FROM t x JOIN t y ON x.up = y.id WHERE y.a = 1",
+    ),
+    "a filter before and after a full join": (
+        "SELECT a.i FROM a JOIN b ON a.p = b.p FULL JOIN c ON c.q = a.q",
+        "SELECT a.i FROM a CROSS JOIN b FULL JOIN c ON c.q = a.q WHERE a.p = b.p",
+    ),
+    "a filter less before a full join": (
+        "SELECT a.i FROM a JOIN b ON a.p = b.p FULL JOIN c ON c.q = a.q",
+        "SELECT a.i FROM a CROSS JOIN b FULL JOIN c ON c.q = a.q",
+    ),
+    "a condition of an outer join": (
+        "SELECT a.i FROM a LEFT JOIN b ON a.p = b.p AND b.q = 1",
+        "SELECT a.i FROM a LEFT JOIN b ON a.p = b.p WHERE b.q = 1",
+    ),
+    "an alias that hides a column": (
+        "SELECT a AS b, b AS a FROM t ORDER BY a",
+        "SELECT a AS b, b AS a FROM t ORDER BY t.a",
+    ),
+    "NULLS LAST": ("SELECT a FROM t ORDER BY a NULLS LAST", "SELECT a FROM t ORDER BY a"),
+    "BETWEEN SYMMETRIC": (
+        "SELECT 1 FROM t WHERE a BETWEEN SYMMETRIC b AND c",
+        "SELECT 1 FROM t WHERE a BETWEEN b AND c",
+    ),
+    "texts put together": (
+        "SELECT a + ' ' + b FROM t",
+        "SELECT b + ' ' + a FROM t",
+    ),
+    "rows that tie": (
+        "SELECT a FROM t ORDER BY a FETCH FIRST 3 ROWS ONLY",
+        "SELECT a FROM t ORDER BY a FETCH FIRST 3 ROWS WITH TIES",
+    ),
+    "a point in time": (
+        "SELECT a FROM t FOR SYSTEM_TIME AS OF '2024-01-01'",
+        "SELECT a FROM t",
+    ),
+    "union by name": (
+        "SELECT a, b FROM t UNION BY NAME SELECT b, a FROM u",
+        "SELECT a, b FROM t UNION SELECT b, a FROM u",
     ),
     "union all": (
         "SELECT a FROM t UNION SELECT a FROM u",

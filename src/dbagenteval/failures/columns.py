@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbagenteval.failures.names import COLUMN, written
 from dbagenteval.failures.shape import Block
-from dbagenteval.failures.terms import Term
+from dbagenteval.failures.term import Term
 from dbagenteval.rules.names import Folding
 from dbagenteval.rules.output_names import OutputNames
 from dbagenteval.rules.queries import Query, Source

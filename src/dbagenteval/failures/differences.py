@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from dbagenteval.failures.facts import Facts, column_of
-from dbagenteval.failures.terms import Term
+from dbagenteval.failures.term import Term
 
 __all__ = ["Differences", "apart"]
 

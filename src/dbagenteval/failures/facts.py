@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from dbagenteval.failures.names import LONG_NAME, MARK, NUMBERED, QUALIFIED, UNQUALIFIED, last
 from dbagenteval.failures.shape import Block, Shape
-from dbagenteval.failures.terms import Term
+from dbagenteval.failures.term import Term
 
 __all__ = ["Facts", "column_of", "columns_of", "facts_of", "owners_of"]
 

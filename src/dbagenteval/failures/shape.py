@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dbagenteval.failures.names import MARK, NUMBERED, UNQUALIFIED
-from dbagenteval.failures.terms import Term
+from dbagenteval.failures.term import Term
 
 __all__ = ["Block", "Relation", "Shape"]
 
@@ -91,11 +91,10 @@ def _list(terms: Iterable[Term], glue: str = ", ") -> str:
 def _relations(relations: Iterable[Relation]) -> str:
     found = ""
     for relation in relations:
-        if relation.join in _SYMMETRIC_JOINS:
-            found += f", {relation.name}" if found else relation.name
-        else:
-            on = f" ON {_list(relation.on, ' AND ')}" if relation.on else ""
-            found += f" {relation.join.upper()} JOIN {relation.name}{on}"
+        is_inner = relation.join in _SYMMETRIC_JOINS
+        joint = (", " if found else "") if is_inner else f" {relation.join.upper()} JOIN "
+        on = f" ON {_list(relation.on, ' AND ')}" if relation.on else ""
+        found += f"{joint}{relation.name}{on}"
     return found
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 
 from dbagenteval.failures.columns import Columns
-from dbagenteval.failures.shape import Block, Relation, Shape
-from dbagenteval.failures.terms import Term, TermReader, joined
+from dbagenteval.failures.expressions import TermReader
+from dbagenteval.failures.joins import JoinReader
+from dbagenteval.failures.shape import Block, Shape
+from dbagenteval.failures.term import Term, joined
 from dbagenteval.rules.output_names import OutputNames
-from dbagenteval.rules.queries import Join, Query, Source, Undecided
+from dbagenteval.rules.queries import Query, Undecided
 from dbagenteval.rules.query_reader import read_queries
 from dbagenteval.rules.sql import Sql, read_sql
 
@@ -46,6 +49,7 @@ class _Shapes:
     def __init__(self, sql: Sql) -> None:
         self.sql = sql
         self.fold = sql.fold
+        self.nulls = Dialect.get_or_raise(sql.dialect).NULL_ORDERING
         self.outputs = OutputNames(sql)
         self.inner: dict[str, Block] = {}
         self.blocks: dict[Query, Block] = {}
@@ -81,11 +85,12 @@ class _Shapes:
         arms = [self.mark(query.arms[0])]
         for operator, arm in zip(query.operators, query.arms[1:], strict=True):
             is_distinct = operator.args.get("distinct")
-            name = type(operator).__name__.upper()
-            arms += [name if is_distinct else f"{name} ALL", self.mark(arm)]
+            name = type(operator).__name__.upper() + ("" if is_distinct else " ALL")
+            by_name = " BY NAME" if operator.args.get("by_name") else ""
+            arms += [f"{name}{by_name}", self.mark(arm)]
         reader = _SelectReader(self, query)
         reader.select = self.block(query.arms[0]).select
-        reader.aliases = dict(zip(self.outputs.of(query) or (), reader.select, strict=False))
+        reader.ordered_as = dict(zip(self.outputs.of(query) or (), reader.select, strict=False))
         return Block(arms=tuple(arms), order=reader.order(), limit=reader.limit())
 
 
@@ -100,17 +105,18 @@ class _SelectReader:
         self.aggregates: list[tuple[str, Term]] = []
         self.subqueries = {id(held.node): held.query for held in query.subqueries}
         self.columns = Columns(query, shapes)
-        self.reader = TermReader(self._column, self._subquery, self._aggregate)
+        self.reader = TermReader(self._column, self._subquery, self._aggregate, nulls=shapes.nulls)
         self.select: tuple[Term, ...] = ()
         self.aliases: dict[str, Term] = {}
-        self.where: list[Term] = []
+        self.ordered_as: dict[str, Term] = {}
 
     def block(self) -> Block:
         node = self.node
-        relations = self._relations(self.query.tree)
+        joins = JoinReader(self.reader, self.columns)
+        relations = joins.relations(self.query.tree)
         self.select = tuple(self.reader.term(item) for item in node.expressions)
-        self.where += self._conditions("where")
-        self.aliases = self._named_items()
+        where = sorted([*joins.conditions, *self._conditions("where")])
+        self._name_items()
         if all(relation.join in ("", "inner") for relation in relations) and not any(
             "*" in item.text.split(".") for item in self.select
         ):
@@ -118,14 +124,14 @@ class _SelectReader:
         return Block(
             select=self.select,
             relations=tuple(relations),
-            where=tuple(sorted(self.where)),
+            where=tuple(where),
             group=self._group(),
             having=tuple(sorted([*self._conditions("having"), *self._conditions("qualify")])),
             order=self.order(),
             limit=self.limit(),
             distinct=self._distinct(),
             extras=self._extras(),
-            aggregates=tuple(self.aggregates),
+            aggregates=tuple(dict.fromkeys(self.aggregates)),
         )
 
     def values(self) -> Block:
@@ -135,66 +141,23 @@ class _SelectReader:
         literals = tuple(value for row in rows for value in row.values)
         return Block(extras=(Term(f"VALUES {forms}", literals),))
 
-    def _relations(self, tree: Join | Source | None) -> list[Relation]:
-        if tree is None:
-            return []
-        if isinstance(tree, Source):
-            return [self._relation(tree)]
-        left, right, kind = tree.left, tree.right, tree.kind
-        if kind == "right":
-            left, right, kind = right, left, "left"
-        found = self._relations(left)
-        on = self._join_conditions(tree)
-        if kind == "inner":
-            self.where += on
-            return found + [self._joined(item, "inner") for item in self._relations(right)]
-        before = len(self.where)
-        added = self._relations(right)
-        on += self.where[before:]
-        del self.where[before:]
-        first = self._joined(added[0], kind, tuple(sorted(on)))
-        return [*found, first, *(self._joined(item, kind) for item in added[1:])]
-
-    def _relation(self, source: Source) -> Relation:
-        name = self.columns.source(source)
-        if source.kind == "function":
-            node = source.node
-            name = self.reader.term(node.this if isinstance(node, exp.Table) else node).text
-        return Relation(name, is_table=source.kind == "table")
-
-    @staticmethod
-    def _joined(relation: Relation, kind: str, on: tuple[Term, ...] = ()) -> Relation:
-        return Relation(relation.name, relation.join or kind, relation.on or on, relation.is_table)
-
-    def _join_conditions(self, join: Join) -> list[Term]:
-        if join.is_natural:
-            return [Term("NATURAL")]
-        found = [] if join.on is None else self.reader.conjuncts(join.on)
-        for name in join.using:
-            sides = [
-                self.columns.of(side, name).text if isinstance(side, Source) else name
-                for side in (join.left, join.right)
-            ]
-            found.append(Term(" = ".join(sorted(sides))))
-        return found
-
     def _conditions(self, clause: str) -> list[Term]:
         node = self.node.args.get(clause)
         return [] if node is None else self.reader.conjuncts(node.this)
 
-    def _named_items(self) -> dict[str, Term]:
-        """Give the aliases that name no column: what GROUP BY and its like mean by them."""
+    def _name_items(self) -> None:
+        """Note what aliases mean: in ORDER BY any of them, elsewhere one that names no column."""
         used = {
             self.fold.of_column(column.this)
             for item in self.node.expressions
             for column in item.find_all(exp.Column)
         }
-        return {
-            name: term
+        self.ordered_as = {
+            self.fold.of_column(item.args["alias"]): term
             for item, term in zip(self.node.expressions, self.select, strict=True)
             if isinstance(item, exp.Alias)
-            and (name := self.fold.of_column(item.args["alias"])) not in used
         }
+        self.aliases = {name: term for name, term in self.ordered_as.items() if name not in used}
 
     def _group(self) -> tuple[Term, ...]:
         group = self.node.args.get("group")
@@ -218,10 +181,11 @@ class _SelectReader:
             return ()
         found = []
         for item in order.expressions:
-            is_ordered = isinstance(item, exp.Ordered)
-            term = self._ordinal(item.this if is_ordered else item)
-            is_down = is_ordered and item.args.get("desc")
-            found.append(joined([term], "", after=" DESC" if is_down else ""))
+            key = item.this if isinstance(item, exp.Ordered) else item
+            is_name = isinstance(key, exp.Column) and key.args.get("table") is None
+            term = self.ordered_as.get(self.fold.of_column(key.this)) if is_name else None
+            direction = self.reader.direction(item) if isinstance(item, exp.Ordered) else ""
+            found.append(joined([term or self._ordinal(key)], "", after=direction))
         return tuple(found)
 
     def _ordinal(self, key: exp.Expr) -> Term:
@@ -238,9 +202,9 @@ class _SelectReader:
         for name in ("limit", "offset"):
             clause = self.node.args.get(name)
             if clause is not None:
-                count = clause.args.get("count") or clause.args.get("expression")
-                term = Term("") if count is None else self.reader.term(count)
-                found.append(joined([term], "", f"{name.upper()} "))
+                parts = [*clause.args.values(), *(clause.args.get("expressions") or ())]
+                terms = [self.reader.term(part) for part in parts if isinstance(part, exp.Expr)]
+                found.append(joined(terms, " ", f"{name.upper()} "))
         if not found and self.query.is_limited:
             found.append(Term("LIMIT"))
         return tuple(found)

@@ -13,10 +13,12 @@ import pytest
 import requests
 
 from dbagenteval.cli.main import main
+from dbagenteval.store import Store
 from tests.collector.broker import broker
-from tests.collector.collecting import collector, wait
+from tests.collector.collecting import collector, send, wait
 from tests.conftest import free_port
 from tests.receiver.serving import Served, serve
+from tests.store.requests import logs_request
 
 SHOP = Path(__file__).parents[2] / "examples" / "shop"
 SPANS = 27
@@ -36,7 +38,7 @@ def ask(address: str, folder: Path) -> None:
     subprocess.run([*command, "--database", str(folder / "shop.db")], check=True, timeout=60)
 
 
-def spans_accepted(*receivers: Served) -> int:
+def items_accepted(*receivers: Served) -> int:
     counted = re.compile(r'^dbagenteval_receiver_items_total\{.*"accepted"\} (\d+)$', re.MULTILINE)
     pages = [requests.get(f"{one.http}/metrics", timeout=5).text for one in receivers]
     return sum(int(count) for page in pages for count in counted.findall(page))
@@ -64,7 +66,7 @@ def test_one_receiver(otelcol: str, tmp_path: Path, config: str) -> None:
         variables = {"DBAGENTEVAL_ENDPOINT": _address(served), "DECISION_WAIT": "1s"}
         with collector(otelcol, config, tmp_path, **variables) as address:
             ask(address, tmp_path)
-            wait(lambda: spans_accepted(served) >= SPANS)
+            wait(lambda: items_accepted(served) >= SPANS)
         assert served.stop() == 0
     assert verdicts(tmp_path / "s", tmp_path) == VERDICTS
 
@@ -75,7 +77,7 @@ def test_fan_out(otelcol: str, tmp_path: Path) -> None:
         variables = {"DBAGENTEVAL_ENDPOINT": _address(ours), "BACKEND_URL": backend.http}
         with collector(otelcol, "fan-out.yaml", tmp_path, **variables) as address:
             ask(address, tmp_path)
-            wait(lambda: spans_accepted(ours) == spans_accepted(backend) == SPANS)
+            wait(lambda: items_accepted(ours) == items_accepted(backend) == SPANS)
         assert (ours.stop(), backend.stop()) == (0, 0)
     assert verdicts(tmp_path / "a", tmp_path) == verdicts(tmp_path / "b", tmp_path) == VERDICTS
 
@@ -87,8 +89,8 @@ def test_load_balancing(otelcol: str, tmp_path: Path) -> None:
         with collector(otelcol, "load-balancing.yaml", tmp_path, **variables) as address:
             for _ in range(3):  # 18 traces: all in one store once in 130,000 times
                 ask(address, tmp_path)
-            wait(lambda: spans_accepted(first, second) == 3 * SPANS)
-        assert min(spans_accepted(first), spans_accepted(second)) > 0
+            wait(lambda: items_accepted(first, second) == 3 * SPANS)
+        assert min(items_accepted(first), items_accepted(second)) > 0
         assert (first.stop(), second.stop()) == (0, 0)
     for store in ("a", "b"):
         found = verdicts(tmp_path / store, tmp_path)
@@ -109,6 +111,7 @@ def test_kafka(otelcol: str, tmp_path: Path) -> None:
         kafka = {"KAFKA_BROKER": stack.enter_context(broker(tmp_path))}
         with collector(otelcol, "to-kafka.yaml", tmp_path, **kafka) as address:
             ask(address, tmp_path)
+            send(address, "logs", logs_request((0, 0)))
         away = {**kafka, "DBAGENTEVAL_ENDPOINT": f"127.0.0.1:{free_port()}"}
         with collector(otelcol, "from-kafka.yaml", tmp_path, **away):
             log = tmp_path / "from-kafka.yaml.log"
@@ -116,9 +119,11 @@ def test_kafka(otelcol: str, tmp_path: Path) -> None:
         served = stack.enter_context(serve(tmp_path / "s"))
         there = {**kafka, "DBAGENTEVAL_ENDPOINT": _address(served)}
         with collector(otelcol, "from-kafka.yaml", tmp_path, **there):
-            wait(lambda: spans_accepted(served) >= SPANS)
+            wait(lambda: items_accepted(served) >= SPANS + 1)
         assert served.stop() == 0
     assert verdicts(tmp_path / "s", tmp_path) == VERDICTS
+    with Store.open(tmp_path / "s", write=False) as store:
+        assert (store.stats().spans, store.stats().logs) == (SPANS, 1)
 
 
 def _address(served: Served) -> str:

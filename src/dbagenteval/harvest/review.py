@@ -140,7 +140,12 @@ def _rows(title: str, rows: object, count: object) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    return [printable(line, _MAX_CHARS, collapse=False) for line in text.rstrip().split("\n")]
+    return [_line(line) for line in text.rstrip().split("\n")]
+
+
+def _line(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return indent + printable(line, _MAX_CHARS, collapse=False)
 
 
 def _diff(agent: str, reference: str, dialect: str | None) -> list[str]:

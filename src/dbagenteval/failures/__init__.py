@@ -6,7 +6,7 @@ from dbagenteval.failures.clusters import Cluster, Clusters
 from dbagenteval.failures.coverage import Coverage, Known, coverage_of
 from dbagenteval.failures.coverage_lines import coverage_lines, uncovered_lines
 from dbagenteval.failures.edit import SqlEdit, sql_edit
-from dbagenteval.failures.outcome import Outcome, outcome_of
+from dbagenteval.failures.outcome import Outcome, last_sql, outcome_of
 from dbagenteval.failures.structure import Outline, outline, structure
 from dbagenteval.failures.wording import edit_words
 
@@ -25,6 +25,7 @@ __all__ = [
     "coverage_lines",
     "coverage_of",
     "edit_words",
+    "last_sql",
     "outcome_of",
     "outline",
     "question_lines",

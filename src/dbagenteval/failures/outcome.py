@@ -12,7 +12,7 @@ from dbagenteval.failures.structure import outline
 from dbagenteval.scorecard import CheckResult, Scorecard
 from dbagenteval.traces import Trace
 
-__all__ = ["Outcome", "outcome_of"]
+__all__ = ["Outcome", "last_sql", "outcome_of"]
 
 _DATA = re.compile(r"\[[^\[\]]*\]|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\d+(?:[.,:\-]\d+)*")
 _MAX_REASON_CHARS = 160
@@ -77,7 +77,7 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
         stage: Kind of the stage to blame, if that is known.
     """
     dialect = (case.dialect if case else None) or trace.meta.get("dialect")
-    sql = _last_sql(trace)
+    sql = last_sql(trace)
     found = outline(sql, dialect) if sql else None
     failed = card.failed
     edit = _edit(sql, case, dialect) if failed is not None and case is not None else None
@@ -97,7 +97,8 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
     )
 
 
-def _last_sql(trace: Trace) -> str:
+def last_sql(trace: Trace) -> str:
+    """Give the last SQL that was written in a trace, empty if none was seen."""
     texts = [
         stage.output
         for stage in trace.stages

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dbagenteval.checks import check_no_error
-from dbagenteval.failures import structure
-from dbagenteval.scorecard import FAIL, CheckResult, Scorecard
+from dbagenteval.failures import blame, last_sql, structure
+from dbagenteval.scorecard import Scorecard
 from dbagenteval.suite.match import normalised
-from dbagenteval.traces import Rows, Stage, Trace
+from dbagenteval.traces import Rows, Trace
 
 __all__ = ["Candidate", "Failure", "candidate_of", "failure_of", "moment_text"]
 
@@ -101,7 +101,7 @@ def candidate_of(
     meta = trace.meta
     return Candidate(
         question=trace.question,
-        sql=_sql_of(trace)[:_MAX_CHARS],
+        sql=last_sql(trace)[:_MAX_CHARS],
         rows=None if rows is None else rows[:_MAX_ROWS],
         row_count=len(rows or ()),
         answer=str(answer.output)[:_MAX_CHARS] if answer is not None and answer.output else "",
@@ -121,35 +121,29 @@ def _is_without_sql(trace: Trace) -> bool:
     return kinds == {"answer"} and not trace.meta.get("not_observed")
 
 
-def _sql_of(trace: Trace) -> str:
-    texts = [
-        stage.output
-        for stage in trace.stages
-        if stage.kind == "generate" and isinstance(stage.output, str) and stage.output.strip()
-    ]
-    return texts[-1] if texts else ""
-
-
 def failure_of(trace: Trace, card: Scorecard) -> Failure | None:
     """Say what a trace failed by: a check of its card, else an error that was not made good.
 
     Without a case nothing asks whether an answer is right; that a query failed is seen all the
     same.
     """
-    failed = card.failed or next(
-        (result for stage in trace.stages if (result := _error(stage, trace))), None
-    )
+    if card.failed is None:
+        errors = [check_no_error(stage, trace) for stage in trace.stages]
+        card = Scorecard(trace.question, errors, card.stage_order)
+    failed = card.failed
     if failed is None:
         return None
-    stage = trace.stage(failed.stage)
     return Failure(
-        stage=failed.stage if stage is None else stage.kind,
+        stage=_stage_to_blame(trace, card) or failed.stage,
         check=failed.check,
         reason=failed.reason,
         detail=failed.detail,
     )
 
 
-def _error(stage: Stage, trace: Trace) -> CheckResult | None:
-    result = check_no_error(stage, trace)
-    return result if result.status == FAIL else None
+def _stage_to_blame(trace: Trace, card: Scorecard) -> str:
+    known = card.meta.get("blame")
+    if known:  # by the scoring, which has the reference
+        return str(known["kind"])
+    blamed = blame(card, trace, None)
+    return "" if blamed is None else blamed.kind

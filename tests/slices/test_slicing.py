@@ -242,29 +242,58 @@ def test_too_many_rows_are_refused(sqlite_shop):
         slice_data(sqlite_shop, [agent], shown)
 
 
-def test_large_tables_are_read_in_part(tmp_path):
-    """Of a table beyond the bound, rows come by conditions and keys, with their parents."""
-    path = tmp_path / "large.db"
-    database = sqlite3.connect(path)
-    database.executescript(
-        """
-        CREATE TABLE t (id INTEGER PRIMARY KEY, tenant INTEGER, kind TEXT);
-        CREATE TABLE u (id INTEGER PRIMARY KEY, t_id INTEGER REFERENCES t(id), amount INTEGER);
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
-        INSERT INTO t SELECT i, i % 100, CASE WHEN i = 29999 THEN 'rare' ELSE 'plain' END FROM n;
-        INSERT INTO u SELECT id, id, id % 7 FROM t;
-        INSERT INTO u SELECT id + 100000, id, id % 5 FROM t WHERE id > 29000;
-        """
-    )
+LARGE = """
+    CREATE TABLE t (id INTEGER PRIMARY KEY, tenant INTEGER, kind TEXT);
+    CREATE TABLE u (id INTEGER PRIMARY KEY, t_id INTEGER REFERENCES t(id), amount INTEGER);
+    CREATE TABLE w (id INTEGER PRIMARY KEY, u_id INTEGER REFERENCES u(id));
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+    INSERT INTO t SELECT i, i % 100, CASE WHEN i = 29999 THEN 'rare' ELSE 'plain' END FROM n;
+    INSERT INTO u SELECT id, id, id % 7 FROM t;
+    INSERT INTO u SELECT id + 100000, id, id % 5 FROM t WHERE id > 29000;
+    INSERT INTO w SELECT id, id FROM u;
+    INSERT INTO w SELECT id + 500000, id FROM u;
+"""
+
+
+@pytest.fixture
+def large(tmp_path):
+    """Tables of some ten thousand rows."""
+    database = sqlite3.connect(tmp_path / "large.db")
+    database.executescript(LARGE)
     database.close()
+    return f"sqlite:///{tmp_path}/large.db"
+
+
+def test_large_tables_are_read_in_part(large):
+    """Rows come by conditions and keys, with their parents, and that is said."""
     agent = "SELECT SUM(u.amount) FROM u JOIN t ON t.id = u.t_id WHERE t.kind = 'rare'"
     reference = agent.replace("SUM", "MAX")
-    found = slice_data(
-        f"sqlite:///{path}", [agent, reference], SameFailure(failing(agent, reference))
-    )
+    found = slice_data(large, [agent, reference], SameFailure(failing(agent, reference)))
     assert found.rows == {"t": [(29999, 99, "rare")], "u": [(29999, 29999, 4), (129999, 29999, 4)]}
-    assert len(found.notes) == 2
-    assert "large" in found.notes[0]
+    assert found.notes == tuple(
+        f"{name} is large: its rows were read by conditions and keys" for name in ("t", "u")
+    )
+
+
+@pytest.mark.parametrize("condition", ["", "WHERE u.amount > 2 AND 1 = 1"])
+def test_a_join_of_large_tables_fans_out_in_the_part_as_in_the_whole(large, condition):
+    """All rows that belong to those read are read: a sum that is too large stays too large."""
+    agent = f"SELECT SUM(u.amount) FROM u JOIN w ON w.u_id = u.id {condition}"
+    reference = f"SELECT SUM(u.amount) FROM u {condition}"
+    found = slice_data(large, [agent, reference], SameFailure(failing(agent, reference)))
+    assert {name: len(rows) for name, rows in found.rows.items()} == {"t": 1, "u": 1, "w": 2}
+
+
+def test_a_row_at_the_end_of_three_large_tables_is_found(large):
+    """By the one condition that few rows meet."""
+    agent = (
+        "SELECT COUNT(*) FROM w JOIN u ON u.id = w.u_id JOIN t ON t.id = u.t_id "
+        "WHERE t.kind = 'rare' AND u.amount > 0"
+    )
+    reference = agent.replace("COUNT(*)", "COUNT(DISTINCT u.id)")
+    found = slice_data(large, [agent, reference], SameFailure(failing(agent, reference)))
+    assert found.rows["t"] == [(29999, 99, "rare")]
+    assert len(found.rows["w"]) == 2
 
 
 def test_rows_that_may_not_be_read_are_told(postgres_url):

@@ -128,7 +128,7 @@ def read_extract(
         statements=tuple(statements),
         dialect=dialect,
         notes=tuple(
-            f"{name} is large: its rows were read by conditions and keys" for name in sample.sampled
+            f"{name} is large: its rows were read by conditions and keys" for name in sample.in_part
         ),
     )
 

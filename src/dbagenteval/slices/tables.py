@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -14,14 +13,11 @@ from dbagenteval.slices.schema import Schema, Table
 __all__ = ["Link", "base_tables", "conditions_on", "conjuncts", "links_between", "tables_named"]
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Columns of two tables that hold the same values where rows belong together."""
+LinkEnd = tuple[str, tuple[str, ...]]
+"""A table's name, and columns of it."""
 
-    left: str
-    left_columns: tuple[str, ...]
-    right: str
-    right_columns: tuple[str, ...]
+Link = tuple[LinkEnd, LinkEnd]
+"""Columns of two tables that hold the same values where rows belong together."""
 
 
 def tables_named(statements: Iterable[str], dialect: str | None) -> list[TableName]:
@@ -74,8 +70,8 @@ def conditions_on(table: Table, statements: Iterable[str], dialect: str | None) 
 
 def links_between(schema: Schema, statements: Iterable[str], dialect: str | None) -> list[Link]:
     """Give the foreign keys between tables and the columns that statements set equal."""
-    links = [
-        Link(table.name, key.columns, key.table, key.referred)
+    links: list[Link] = [
+        ((table.name, key.columns), (key.table, key.referred))
         for table in schema
         for key in table.foreign_keys
     ]
@@ -99,7 +95,7 @@ def _joined(select: exp.Select, schema: Schema) -> Iterator[Link]:
         ends = [_end(column, sources, schema) for column in (left, right)]
         if ends[0] and ends[1]:
             (one, its_column), (other, others_column) = ends[0], ends[1]
-            yield Link(one, (its_column,), other, (others_column,))
+            yield (one, (its_column,)), (other, (others_column,))
 
 
 def _end(column: exp.Column, sources: dict[str, str], schema: Schema) -> tuple[str, str] | None:

@@ -308,3 +308,15 @@ def test_rows_that_may_not_be_read_are_told(postgres_url):
     url = postgres_url.replace("postgres@", "slice_reader@")
     with pytest.raises(SliceError, match="the rows can't be read: permission denied for table"):
         slice_data(url, [agent, reference], SameFailure(failing(agent, reference)))
+
+
+def test_rows_in_the_wrong_order_are_a_failure_where_order_counts(sqlite_shop):
+    """As the evaluator has it: two rows show it."""
+    reference = "SELECT order_id FROM orders WHERE tenant_id = 1 ORDER BY total, order_id"
+    agent = reference.replace("total", "total DESC")
+    case = Case("?", reference_sql=reference, ordered="auto")
+    found = slice_data(sqlite_shop, [agent, reference], SameFailure(rows_differ(agent, case)))
+    assert len(found.rows["orders"]) == 2
+    unordered = Case("?", reference_sql=reference)
+    with pytest.raises(SliceError, match="does not show"):
+        slice_data(sqlite_shop, [agent, reference], SameFailure(rows_differ(agent, unordered)))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from dbagenteval.cases import Case
-from dbagenteval.checks.result_rows import row_options
+from dbagenteval.checks import check_reference, run_references
 from dbagenteval.compare import compare_rows
 from dbagenteval.executors import Executor
 from dbagenteval.rules.sql import read_sql
+from dbagenteval.scorecard import FAIL
 from dbagenteval.slices.sandbox import SandboxRefused
 from dbagenteval.slices.schema import Schema
 from dbagenteval.slices.tables import base_tables
-from dbagenteval.traces import Rows
+from dbagenteval.traces import Rows, Trace
 
 __all__ = ["Failure", "SameFailure", "leaks_tenant", "result_shown", "rows_differ", "sql_fails"]
 
@@ -45,7 +47,7 @@ class SameFailure:
 
 
 def rows_differ(agent_sql: str, case: Case) -> Failure:
-    """The agent's SQL gives other rows than every reference of the case.
+    """The agent's SQL gives other rows than every reference of the case, as the evaluator judges.
 
     The same failure has the same reason code, numbers that are wrong in the same direction,
     and a result that says something (more than NULL, zero or no rows) wherever it did: without
@@ -55,18 +57,21 @@ def rows_differ(agent_sql: str, case: Case) -> Failure:
         agent_sql: What the agent ran.
         case: Has the reference SQL, and says how rows are compared.
     """
-    options = row_options(case)
 
     def failure(execute: Executor) -> Hashable | None:
         try:
             actual = execute(agent_sql)
-            expected = [execute(sql) for sql in case.reference_sqls]
+            references = run_references(case, execute)
         except Exception:  # noqa: BLE001 whatever a database raises, it is another failure
             return None
-        found = [compare_rows(rows, actual, options) for rows in expected]
-        if not found or any(each.equal for each in found):
+        if not references:
             return None
-        return found[0].reason, _says(actual), _says(expected[0]), _direction(actual, expected[0])
+        trace = Trace.simple(case.question, sql=agent_sql, rows=actual)
+        result = check_reference(trace, case, references)[0]
+        if result.status != FAIL:
+            return None
+        expected = references[0].rows
+        return result.reason, _says(actual), _says(expected), _direction(actual, expected)
 
     return failure
 
@@ -155,17 +160,8 @@ def _direction(actual: Rows, expected: Rows) -> int:
 
 
 def _sum(rows: Rows) -> float:
-    numbers = (
-        cell
-        for row in rows
-        for cell in row.values()
-        if isinstance(cell, (int, float)) or _is_decimal(cell)
-    )
-    return sum(float(number) for number in numbers)
-
-
-def _is_decimal(cell: Any) -> bool:
-    return type(cell).__name__ == "Decimal"
+    cells = (cell for row in rows for cell in row.values())
+    return sum(float(cell) for cell in cells if isinstance(cell, (int, float, Decimal)))
 
 
 _KINDS = {

@@ -119,6 +119,17 @@ def test_two_stores_fill_one_file(shop, drafts):
     assert drafts()[QUESTIONS[0]]["harvested"]["count"] == 1
 
 
+def test_the_most_frequent_questions_come_first(shop, drafts, capsys):
+    """`--top` makes drafts of them only; asked again, of the next ones."""
+    shop.ask("old", QUESTIONS[0], QUESTIONS[1], QUESTIONS[1], QUESTIONS[2])
+    shop.ingest()
+    shop.harvest("--top", "1")
+    assert list(drafts()) == [QUESTIONS[1]]
+    assert "2 less frequent question(s) not looked at" in capsys.readouterr().out
+    shop.harvest("--top", "1")
+    assert list(drafts()) == [QUESTIONS[1], QUESTIONS[0]]
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -213,11 +224,12 @@ def test_a_follow_up_says_what_was_asked_before(shop, drafts):
     assert harvested["asked_before"] == ["How many orders are pending?"]
 
 
-def test_sql_that_writes_is_never_run_nor_proposed(shop, drafts):
+@pytest.mark.parametrize("with_database", [True, False])
+def test_sql_that_writes_is_never_run_nor_proposed(shop, drafts, with_database):
     """Not even on a database that would refuse it."""
     shop.turn("Remove the pending orders", sql="DELETE FROM orders", rows=[], answer="Done.")
     shop.ingest()
-    shop.harvest("--database", shop.url)
+    shop.harvest(*(["--database", shop.url] if with_database else []))
     assert "reference_sql" not in drafts()["Remove the pending orders"]
 
 

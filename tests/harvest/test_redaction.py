@@ -1,5 +1,7 @@
 """Names, addresses, numbers of people never leave the store by a harvested case."""
 
+import random
+
 import pytest
 
 from dbagenteval.harvest.personal import named_people, personal_kind, phone_numbers
@@ -196,3 +198,42 @@ def test_phone_numbers_without_a_country_code():
     """Dates, amounts and long ids are none."""
     text = "0171/555 01 99, 555.123.4567, tel. 5550199; 2026-01-31, 1.234.567, 10-12, 123456789"
     assert list(phone_numbers(text)) == ["0171/555 01 99", "555.123.4567", "5550199"]
+
+
+LETTERS = "abcdefghiklmnoprstuvwzäöüéñřłø"
+FRAMES = [
+    ("What did {name} order?", "SELECT * FROM customers WHERE full_name = '{name}'", "full_name"),
+    (
+        "orders of {lower}",
+        "SELECT c.name FROM clients AS c WHERE upper(c.name) = '{upper}'",
+        "name",
+    ),
+    ("Who is customer {name}", "SELECT id FROM t WHERE id = 7", "id"),
+    ("{name}?", "SELECT u.last_name || ', ' || u.first_name AS who FROM users u", "who"),
+    ("Total of {last}", "SELECT 1 FROM t WHERE customer_name LIKE '%{last}%' OR x = '{name}", "x"),
+]
+CONTACTS = ["{first}.{last}@{last}.com", "+49 (171) {digits}", "0171/{digits}", "555-123-{four}"]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_people_are_gone(seed):
+    """Names that no list knows, in any of the ways in which they are given away."""
+    draw = random.Random(seed)
+    first, last = (
+        "".join(draw.choices(LETTERS, k=draw.randint(4, 9))).capitalize() for _ in range(2)
+    )
+    values = {
+        "first": first,
+        "last": last,
+        "name": f"{first} {last}",
+        "lower": f"{first} {last}".lower(),
+        "upper": f"{first} {last}".upper(),
+        "digits": f"{draw.randrange(10**6, 10**7)}",
+        "four": f"{draw.randrange(1000, 10000)}",
+    }
+    question, sql, column = (part.format(**values) for part in draw.choice(FRAMES))
+    contact = draw.choice(CONTACTS).format(**{**values, "first": "x", "last": "quastrom"})
+    rows = [{column: values["name"], "note": [contact]}, {column: None, "note": contact}]
+    told = repr(redact(f"{question} {contact}", f"{sql} -- {contact}", rows)).casefold()
+    for value in (first, last, contact):
+        assert value.casefold() not in told

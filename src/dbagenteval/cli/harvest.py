@@ -48,6 +48,9 @@ _NAMED_AT_MOST = 20
 )
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace.")
 @click.option(
+    "--top", type=click.IntRange(min=1), metavar="N", help="Only the N most frequent questions."
+)
+@click.option(
     "--slice", "with_data", is_flag=True, help="Give each draft the rows of --database it needs."
 )
 @click.option("-o", "--output", metavar="FILE", help="Where drafts go: a new file, or its end.")
@@ -85,6 +88,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         suggest=_repairing(options["database"], options["tenant"]),
         execute=execute,
         now=datetime.datetime.now(tz=datetime.timezone.utc),
+        at_most=options["top"],
     )
     told = _slice(file, found, options) if options["with_data"] else {}
     if found.drafts:
@@ -180,6 +184,8 @@ def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, 
             click.echo(f"      {printable(key, 100)}: {count}")
         if len(found.covered) > _NAMED_AT_MOST:
             click.echo("      …")
+    if found.left_out:
+        click.echo(f"{found.left_out} less frequent question(s) not looked at")
     if collected.without_question:
         click.echo(f"{collected.without_question} trace(s) have no question that was captured")
     if not collected.traces:

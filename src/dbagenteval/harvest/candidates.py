@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dbagenteval.checks import check_no_error
 from dbagenteval.failures import blame, last_sql, structure
+from dbagenteval.failures.questions import words_of
 from dbagenteval.scorecard import Scorecard
 from dbagenteval.suite.match import normalised
 from dbagenteval.traces import Rows, Trace
@@ -73,6 +74,11 @@ class Candidate:
     def key(self) -> str:
         """The question without what people vary."""
         return normalised(self.question)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the question; all numbers are one word."""
+        return words_of(self.question)
 
     @property
     def time(self) -> str:

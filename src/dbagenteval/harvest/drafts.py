@@ -67,6 +67,7 @@ def redaction_of(candidate: Candidate, proposal: Proposal | None) -> Redaction:
 def draft_of(
     group: Group,
     proposal: Proposal | None,
+    redaction: Redaction,
     *,
     taken: Collection[str],
     now: datetime.datetime,
@@ -76,11 +77,11 @@ def draft_of(
     Args:
         group: What becomes a case.
         proposal: Its reference, None if nobody knows one.
+        redaction: As `redaction_of` gives it.
         taken: Ids that other cases have.
         now: When the reference was run.
     """
     candidate = group.first
-    redaction = redaction_of(candidate, proposal)
     question = redaction.text(candidate.question)
     fields: dict[str, Any] = {
         "id": _id_of(question, taken),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from dbagenteval.failures.questions import words_of
 from dbagenteval.harvest.candidates import Candidate
 
 __all__ = ["Group", "Groups", "are_alike"]
@@ -27,12 +25,10 @@ class Group:
     Args:
         first: The earliest of them, which stands for all.
         count: How many there are.
-        failures: How often each stage and check failed.
     """
 
     first: Candidate
     count: int = 0
-    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 class Groups:
@@ -60,27 +56,21 @@ class Groups:
             self._by_structure.setdefault(candidate.structure, []).append(group)
         self._by_question.setdefault(candidate.key, group)
         group.count += 1
-        if candidate.failure is not None:
-            group.failures[candidate.failure.stage, candidate.failure.check] += 1
 
     def _alike(self, candidate: Candidate) -> Group | None:
         known = self._by_structure.get(candidate.structure, ())[:_COMPARED_AT_MOST]
         for group in known:
             both_failed = None not in (candidate.failure, group.first.failure)
             least = _FAILED_ALIKE if both_failed and candidate.structure else _ALIKE
-            if likeness(candidate.key, group.first.key) >= least:
+            if _likeness(candidate.words, group.first.words) >= least:
                 return group
         return None
 
 
-def are_alike(question: str, other: str) -> bool:
-    """Say whether two normalised questions ask the same but for numbers and a word or two."""
-    return likeness(question, other) >= _ALIKE
+def are_alike(words: frozenset[str], others: frozenset[str]) -> bool:
+    """Say by their words whether two questions ask the same, but for numbers and a word or two."""
+    return _likeness(words, others) >= _ALIKE
 
 
-def likeness(question: str, other: str) -> float:
-    """Give the share of words that two questions have in common; all numbers are one word."""
-    words, others = words_of(question), words_of(other)
-    if not words or not others:
-        return float(question == other)
-    return len(words & others) / len(words | others)
+def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    return len(words & others) / len(words | others) if words and others else 0.0

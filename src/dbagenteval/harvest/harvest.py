@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dbagenteval.cases import Case
+from dbagenteval.checks import Executor
 from dbagenteval.harvest.collect import Collected
 from dbagenteval.harvest.drafts import Draft, draft_of, redaction_of
 from dbagenteval.harvest.known import KnownCases
 from dbagenteval.harvest.proposal import Suggest, propose
-from dbagenteval.traces import Rows
 
 __all__ = ["Harvest", "harvest"]
 
@@ -22,12 +22,14 @@ class Harvest:
     """New drafts, and what has a case already.
 
     Args:
-        drafts: In order of the first trace of each.
+        drafts: The most frequent questions first.
         covered: How many traces have a case, by its key.
+        left_out: How many questions were not looked at for the limit.
     """
 
     drafts: list[Draft] = field(default_factory=list)
     covered: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0
 
 
 def harvest(
@@ -36,8 +38,9 @@ def harvest(
     *,
     rejected: Iterable[str] = (),
     suggest: Suggest,
-    execute: Callable[[str], Rows] | None = None,
+    execute: Executor | None = None,
     now: datetime.datetime,
+    at_most: int | None = None,
 ) -> Harvest:
     """Make a draft of each group that no case covers.
 
@@ -48,20 +51,25 @@ def harvest(
         suggest: Repairs an agent's SQL.
         execute: Runs SQL on the user's database, to see what a proposal gives.
         now: The time.
+        at_most: How many drafts to make, of what was asked most often.
     """
     cases = list(cases)
     known = KnownCases(cases, rejected)
     taken = {case.id for case in cases}
     result = Harvest(covered=Counter(collected.covered))
-    for group in collected.groups:
+    for group in sorted(collected.groups, key=lambda group: -group.count):
+        if at_most is not None and len(result.drafts) >= at_most:
+            result.left_out += 1
+            continue
         candidate = group.first
         proposal = propose(candidate, collected.passed, suggest, execute)
-        question = redaction_of(candidate, proposal).text(candidate.question)
+        redaction = redaction_of(candidate, proposal)
+        question = redaction.text(candidate.question)
         covering = known.covering(candidate, question, None if proposal is None else proposal.sql)
         if covering is not None:
             result.covered[covering] += group.count
             continue
-        draft = draft_of(group, proposal, taken=taken, now=now)
+        draft = draft_of(group, proposal, redaction, taken=taken, now=now)
         taken.add(draft.id)
         result.drafts.append(draft)
     return result

@@ -7,10 +7,14 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import resources
 
-__all__ = ["KINDS", "name_words", "named_people", "personal_kind", "phone_numbers"]
-
-KINDS = ("name", "email", "phone", "card", "address", "secret")
-"""Kinds of personal data, as they are named in what replaces them."""
+__all__ = [
+    "KINDS",
+    "capitalised_runs",
+    "name_words",
+    "named_people",
+    "personal_kind",
+    "phone_numbers",
+]
 
 _PEOPLE = frozenset(
     "account accountholder agent author borrower cardholder client consultant contact coworker "
@@ -68,7 +72,7 @@ def personal_kind(column: str, tables: Collection[str] = ()) -> str | None:
         tables: The tables it may be of: a plain `name` is personal in a table of people.
 
     Returns:
-        One of `KINDS`, or None.
+        `name`, `email`, `phone`, `card`, `address` or `secret`; None for other columns.
     """
     words = _words(column)
     joined = "".join(words)
@@ -126,6 +130,16 @@ def named_people(text: str) -> Iterator[str]:
         start = next((i for i, word in enumerate(words) if _bare(word) in given_names()), None)
         if start is not None:
             yield _bare(" ".join(words[start:]))
+
+
+def capitalised_runs(text: str) -> Iterator[str]:
+    """Give the capitalised words that stand side by side, without the first word of a sentence."""
+    for found in _CAPITALISED_WORDS.finditer(text):
+        words = found[0].split()
+        if text[: found.start()].rstrip()[-1:] in ("", ".", "?", "!", ":"):
+            del words[0]
+        if words:
+            yield _bare(" ".join(words))
 
 
 def phone_numbers(text: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from dbagenteval.checks import Executor
 from dbagenteval.harvest.candidates import Candidate
 from dbagenteval.harvest.reading import why_not_run
 from dbagenteval.harvest.repair import repairs
@@ -21,8 +22,6 @@ _SQL_NOT_AT_FAULT = ("answer",)
 
 Suggest = Callable[[Candidate], Iterable["Proposal"]]
 """Gives repairs of a candidate's SQL, the most likely first."""
-
-Execute = Callable[[str], Rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ def repairing(schema: Schema | None, tenant: tuple[str, Any] | None) -> Suggest:
 
 
 def propose(
-    candidate: Candidate, passed: PassedTraces, suggest: Suggest, execute: Execute | None
+    candidate: Candidate, passed: PassedTraces, suggest: Suggest, execute: Executor | None
 ) -> Proposal | None:
     """Propose a reference for a candidate; a person has to accept it.
 
@@ -97,10 +96,10 @@ def propose(
             None proposes unseen.
     """
     for proposal in _proposals(candidate, passed, suggest):
-        if execute is None:
-            return proposal
         if why_not_run(proposal.sql, candidate.dialect) is not None:
             continue
+        if execute is None:
+            return proposal
         try:
             rows = execute(proposal.sql)
         except ReplayRefused:  # it takes too long or gives too much to look at, no more

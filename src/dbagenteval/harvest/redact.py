@@ -8,7 +8,12 @@ from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 
-from dbagenteval.harvest.personal import name_words, named_people, phone_numbers
+from dbagenteval.harvest.personal import (
+    capitalised_runs,
+    name_words,
+    named_people,
+    phone_numbers,
+)
 from dbagenteval.harvest.sql_values import sql_values
 from dbagenteval.otlp.redaction import replace_found
 from dbagenteval.traces import Rows
@@ -51,6 +56,8 @@ class Redaction:
         self._values: dict[str, tuple[str, str]] = {}
         self._stand_ins: dict[tuple[str, str], str] = {}
         self._identifiers: set[str] = set()
+        self._running: list[str] = []
+        self._cells: list[str] = []
         self._pattern: re.Pattern[str] | None = None
         self._replaced: set[str] = set()
 
@@ -65,6 +72,7 @@ class Redaction:
             self._learn("name", name)
         for number in phone_numbers(text):
             self._learn("phone", number)
+        self._running.append(text)
 
     def learn_sql(self, sql: str) -> None:
         """Learn the values that a query compares with personal columns."""
@@ -75,7 +83,7 @@ class Redaction:
         for kind, value in found.compared:
             self._learn(kind, value)
         for text in found.texts:
-            self.learn_text(text)
+            self._learn_cell(text)
 
     def learn_rows(self, rows: Rows, sql: str) -> None:
         """Learn the values of the personal columns of a result."""
@@ -86,12 +94,13 @@ class Redaction:
                 if kinds[name] and isinstance(cell, (str, int)) and not isinstance(cell, bool):
                     self._learn(kinds[name] or "", str(cell))
                 for text in _texts(cell):
-                    self.learn_text(text)
+                    self._learn_cell(text)
 
     def text(self, text: str) -> str:
         """Give running text without personal data."""
         text = replace_found(text, self._detected)
         if self._pattern is None:
+            self._spread()
             self._pattern = _any_of([*self._values, *self._words])
         return self._pattern.sub(self._known, text)
 
@@ -104,16 +113,8 @@ class Redaction:
         return [{self.text(name): self.value(cell) for name, cell in row.items()} for row in rows]
 
     def cell(self, text: str) -> str:
-        """Give the text of one cell without personal data, of people not met before too.
-
-        A short text with a word of a known name in it is taken for a name: who shares a surname
-        with somebody in the question is a person as well.
-        """
-        words = name_words(text)
-        if 1 < len(words) <= _LONGEST_NAME and any(
-            word.casefold() in self._words for word in words
-        ):
-            self._learn("name", text)
+        """Give the text of one cell without personal data, of people not met before too."""
+        self._learn_if_named(text)
         return self.text(text)
 
     def value(self, value: Any) -> Any:
@@ -128,6 +129,28 @@ class Redaction:
             text = self.text(str(value))
             return int(text) if text.isdigit() else value
         return value
+
+    def _learn_cell(self, text: str) -> None:
+        self.learn_text(text)
+        self._cells.append(text)
+
+    def _spread(self) -> None:
+        """Learn the words that stand beside a known name: a first name, another surname."""
+        for text in self._cells:
+            self._learn_if_named(text)
+        for text in self._running:
+            for run in capitalised_runs(text):
+                self._learn_if_named(run)
+
+    def _learn_if_named(self, text: str) -> None:
+        """Take a short text with a word of a known name in it for a name.
+
+        Who shares a surname with somebody in the question is a person as well.
+        """
+        words = name_words(text)
+        known = any(word.casefold() in self._words for word in words)
+        if known and 1 < len(words) <= _LONGEST_NAME:
+            self._learn("name", text)
 
     def _learn(self, kind: str, value: str) -> None:
         value = value.strip()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dbagenteval.cases import Case
+from dbagenteval.checks import Executor
 from dbagenteval.errors import described
 from dbagenteval.failures import sql_edit
 from dbagenteval.harvest.reading import why_not_run
@@ -20,8 +21,6 @@ __all__ = ["ReferenceRun", "refusal", "run_reference", "sheet"]
 _MAX_ROWS = 10
 _MAX_CHARS = 2_000
 _MARGIN = "      "
-
-Execute = Callable[[str], Rows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ class ReferenceRun:
     error: str = ""
 
 
-def run_reference(case: Case, execute: Execute | None) -> ReferenceRun:
+def run_reference(case: Case, execute: Executor | None) -> ReferenceRun:
     """Run the reference of a draft, if there is one and a database to run it on."""
     sqls = case.reference_sqls
     if not sqls or execute is None or why_not_run(sqls[0], case.dialect) is not None:

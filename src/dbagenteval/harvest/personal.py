@@ -8,7 +8,6 @@ from functools import lru_cache
 from importlib import resources
 
 __all__ = [
-    "KINDS",
     "capitalised_runs",
     "name_words",
     "named_people",

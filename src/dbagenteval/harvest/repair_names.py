@@ -57,10 +57,10 @@ def _mend_columns(select: exp.Select, schema: Schema) -> list[str]:
         is_known = column.name.lower() in {*map(str.lower, names), *aliases}
         if len(known) < len(meant) or is_known:
             continue
-        name = _closest(column.name, names)
-        if name is not None:
-            said.append(f"there is no column {column.name}; read as {name}")
-            column.set("this", exp.to_identifier(name))
+        closest = _closest(column.name, names)
+        if closest is not None:
+            said.append(f"there is no column {column.name}; read as {closest}")
+            column.set("this", exp.to_identifier(closest))
     return said
 
 

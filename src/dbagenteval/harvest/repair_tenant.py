@@ -61,7 +61,7 @@ def _mend_source(
     for condition in (where.this if where else None, on):
         for part in conjuncts(condition):
             if _is_filter(part, column, alias, is_alone=is_alone):
-                if part.right == wanted.right:
+                if part.args["expression"] == wanted.args["expression"]:
                     return False
                 part.replace(wanted)
                 return True

@@ -1,7 +1,6 @@
 """Cases that nobody has accepted yet: never passed, always counted and shown."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -106,8 +105,10 @@ def test_a_draft_without_a_trace_is_not_missing(commands, recorder):
 def test_the_report_names_drafts(commands, recorder, tmp_path):
     """In the summary and by key."""
     recorder.turn(QUESTION, sql=RIGHT, rows=[{"n": 3}])
-    commands("score", DRAFT, "--json", str(tmp_path / "report.json"))
-    report = json.loads(Path(tmp_path / "report.json").read_text())
+    report, short = tmp_path / "report.json", tmp_path / "report.md"
+    commands("score", DRAFT, "--json", str(report), "--md", str(short))
+    assert "0 errors · 1 skipped (1 drafts)" in short.read_text()
+    report = json.loads(report.read_text())
     assert report["summary"]["drafts"] == 1
     assert report["summary"]["passed"] == 0
     assert report["drafts"] == ["delivered"]

@@ -29,11 +29,13 @@ def to_markdown(report: _Report) -> str:
     """
     summary = report["summary"]
     rate = percent(summary["passed"], summary["total"])
+    drafts = f" ({summary['drafts']} drafts)" if summary.get("drafts") else ""
     lines = [
         "# dbagenteval report",
         "",
         f"**{summary['passed']} of {summary['total']} passed ({rate})** · "
-        f"{summary['failed']} failed · {summary['errors']} errors · {summary['skipped']} skipped",
+        f"{summary['failed']} failed · {summary['errors']} errors · "
+        f"{summary['skipped']} skipped{drafts}",
     ]
     tags = sorted(summary.get("by_tag", {}).items())
     lines += _table(

@@ -204,6 +204,23 @@ def keep_verdicts(shop):
             )
 
 
+def test_names_are_known_from_rows_that_are_not_shown(shop, drafts):
+    """The answer may speak of any row; without rows it is left out if it may name people."""
+    sql = "SELECT full_name FROM customers"
+    rows = [{"full_name": f"Person Nr{number}"} for number in range(50)]
+    rows[40] = {"full_name": "Xylo Quastrom"}
+    shop.turn("Who ordered most?", sql=sql, rows=rows, answer="Mostly Quastrom did.")
+    shop.turn("Who ordered least?", sql=sql, answer="Mostly Quastrom did.")
+    shop.turn("How many ordered?", sql=COUNT.replace("COUNT(*)", "MAX(customer_id)"), answer="9.")
+    shop.ingest()
+    shop.harvest()
+    answers = [item["harvested"].get("answer") for item in drafts().values()]
+    assert len(answers) == 3
+    assert "9." in answers
+    assert None in answers
+    assert "quastrom" not in shop.new.casefold()
+
+
 def test_small_talk_is_proposed_as_an_answer_without_sql(shop, drafts):
     """Nothing else can be said of it."""
     shop.turn("Hello, who are you?", answer="I answer questions about orders.")
@@ -269,3 +286,16 @@ def test_mistakes_of_the_user(shop, capsys, words, message):
     assert main(["harvest", *words]) == 2
     assert message in capsys.readouterr().err
     assert {path: path.stat().st_mtime_ns for path in shop.folder.glob("*.yaml")} == before
+
+
+def test_a_template_of_a_question_is_no_duplicate(shop, drafts):
+    """Other words in it ask for something else; another value does not."""
+    for asked in (
+        "What is the revenue of stores by region in 2024?",
+        "What is the discount of brands by supplier in 2024?",
+        "What is the revenue of stores by region in 2025?",
+    ):
+        shop.turn(asked, sql=COUNT, rows=[{"n": 3}])
+    shop.ingest()
+    shop.harvest("--rules", shop.rules)
+    assert [item["harvested"]["count"] for item in drafts().values()] == [2, 1]

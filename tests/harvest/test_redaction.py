@@ -200,6 +200,23 @@ def test_phone_numbers_without_a_country_code():
     assert list(phone_numbers(text)) == ["0171/555 01 99", "555.123.4567", "5550199"]
 
 
+@pytest.mark.parametrize(
+    ("detail", "kept"),
+    [
+        ("no tenant_id filter on ['orders']", "no tenant_id filter on ['orders']"),
+        ("not in the result rows: ['17']", "not in the result rows: ['17']"),
+        ("got [{'total': 3}]; the reference gives [{'who': \"Pat O'Brien\"}]", "got [{'total': 3}]; the reference gives [{'…': '…'}]"),
+        ("'biggest' names \"Xylo\" (total 3)", "'…' names '…' (total 3)"),
+        ("no such column: order_status", "no such column: order_status"),
+    ],
+)  # fmt: skip
+def test_details_of_checks_quote_no_rows(detail, kept):
+    """They may speak of rows that nobody has learned from."""
+    redaction = Redaction()
+    redaction.learn_sql("SELECT total FROM orders WHERE tenant_id = 1")
+    assert redaction.detail(detail) == kept
+
+
 LETTERS = "abcdefghiklmnoprstuvwzäöüéñřłø"
 FRAMES = [
     ("What did {name} order?", "SELECT * FROM customers WHERE full_name = '{name}'", "full_name"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from dbagenteval.checks import check_no_error
@@ -16,6 +16,7 @@ from dbagenteval.traces import Rows, Trace
 __all__ = ["Candidate", "Failure", "candidate_of", "failure_of", "moment_text"]
 
 _MAX_ROWS = 20
+_MAX_ROWS_TOLD = 1_000
 _MAX_CHARS = 20_000
 
 
@@ -45,6 +46,7 @@ class Candidate:
         sql: The last SQL that it wrote or ran, empty if none was seen.
         rows: The first rows of its result, None if they were not seen.
         row_count: How many rows the result has.
+        rows_told: Further rows that question or answer speak of.
         answer: Its answer.
         is_without_sql: It answered, and plainly wrote no SQL.
         dialect: sqlglot's name of the SQL's dialect, or None.
@@ -60,6 +62,7 @@ class Candidate:
     sql: str = ""
     rows: Rows | None = None
     row_count: int = 0
+    rows_told: Rows = field(default_factory=list)
     answer: str = ""
     is_without_sql: bool = False
     dialect: str | None = None
@@ -104,13 +107,15 @@ def candidate_of(
     result = trace.last_of("execute")
     rows = None if result is None or not result.observed("rows").is_evidence else result.rows
     answer = trace.last_of("answer")
+    told = str(answer.output)[:_MAX_CHARS] if answer is not None and answer.output else ""
     meta = trace.meta
     return Candidate(
         question=trace.question,
         sql=last_sql(trace)[:_MAX_CHARS],
         rows=None if rows is None else rows[:_MAX_ROWS],
         row_count=len(rows or ()),
-        answer=str(answer.output)[:_MAX_CHARS] if answer is not None and answer.output else "",
+        rows_told=_rows_told((rows or [])[_MAX_ROWS:], f"{trace.question} {told}".casefold()),
+        answer=told,
         is_without_sql=_is_without_sql(trace),
         dialect=meta.get("dialect"),
         failure=failure,
@@ -120,6 +125,17 @@ def candidate_of(
         version=meta.get("service_version") or "",
         asked_before=asked_before,
     )
+
+
+def _rows_told(rows: Rows, text: str) -> Rows:
+    """Give rows of which a word is in the text, so that its names can be told from other words."""
+    found = []
+    for row in rows:
+        cells = (cell for cell in row.values() if isinstance(cell, str))
+        words = (word for cell in cells for word in cell.casefold().split())
+        if any(len(word) > 1 and word in text for word in words):
+            found.append(row)
+    return found[:_MAX_ROWS_TOLD]
 
 
 def _is_without_sql(trace: Trace) -> bool:

@@ -16,6 +16,7 @@ from dbagenteval.harvest.candidates import Candidate, moment_text
 from dbagenteval.harvest.groups import Group
 from dbagenteval.harvest.proposal import Proposal
 from dbagenteval.harvest.redact import Redaction
+from dbagenteval.harvest.sql_values import sql_values
 from dbagenteval.traces import Rows
 
 __all__ = ["Draft", "draft_of", "redaction_of"]
@@ -57,7 +58,7 @@ def redaction_of(candidate: Candidate, proposal: Proposal | None) -> Redaction:
     for text in (*candidate.asked_before, candidate.question, candidate.answer):
         redaction.learn_text(text)
     redaction.learn_sql(candidate.sql)
-    redaction.learn_rows(candidate.rows or [], candidate.sql)
+    redaction.learn_rows([*(candidate.rows or ()), *candidate.rows_told], candidate.sql)
     if proposal is not None:
         redaction.learn_sql(proposal.sql)
         redaction.learn_rows((proposal.rows or [])[:_MAX_ROWS], proposal.sql)
@@ -128,12 +129,14 @@ def _seen(group: Group, redaction: Redaction) -> dict[str, Any]:
     if failure is not None:
         seen["failed"] = f"{failure.stage} / {failure.check}"
         seen["reason"] = failure.reason
-        seen["why"] = redaction.text(failure.detail)
+        seen["why"] = redaction.detail(failure.detail)
     seen["sql"] = redaction.sql(candidate.sql)
     if candidate.rows is not None:
         seen["rows"] = _shown(candidate.rows, redaction)
         seen["row_count"] = candidate.row_count
-    seen["answer"] = redaction.text(candidate.answer)
+    if candidate.rows is not None or not sql_values(candidate.sql, candidate.dialect).gives_people:
+        # Names in an answer can't be told from other words without the rows they came from.
+        seen["answer"] = redaction.text(candidate.answer)
     return {name: value for name, value in seen.items() if value not in ("", None)}
 
 

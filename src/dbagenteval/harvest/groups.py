@@ -9,8 +9,9 @@ from dbagenteval.harvest.candidates import Candidate
 
 __all__ = ["Group", "Groups", "are_alike"]
 
-_FAILED_ALIKE = 0.5
-"""What failed by SQL of one structure is most likely one mistake."""
+_FAILED_ALIKE = 0.6
+"""What failed by SQL of one structure is most likely one mistake; the words of a template, without
+what fills it, are not enough."""
 
 _ALIKE = 0.8
 _COMPARED_AT_MOST = 200

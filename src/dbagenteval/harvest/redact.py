@@ -24,6 +24,7 @@ _LITERAL = r"'(?:[^']|'')*(?:'|\Z)"
 _ESCAPED_LITERAL = r"'(?:[^'\\]|''|\\.)*(?:'|\Z)"
 _OTHER_TEXTS = r"|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)|\$(\w*)\$.*?\$\1\$|\b\d{7,}\b"
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _NO_DIGIT = re.compile(r"\D")
 _SHORTEST_VALUE = 4
 _LONGEST_NAME = 5
@@ -103,6 +104,19 @@ class Redaction:
             self._spread()
             self._pattern = _any_of([*self._values, *self._words])
         return self._pattern.sub(self._known, text)
+
+    def detail(self, text: str) -> str:
+        """Give the detail of a check without personal data.
+
+        It may quote rows that nobody has learned from, so what it quotes stays only if it is a
+        number or a name of the query.
+        """
+        return self.text(_QUOTED.sub(self._quoted, text))
+
+    def _quoted(self, found: re.Match[str]) -> str:
+        words = _IDENTIFIER.findall(found[0])
+        is_known = all(word.casefold() in self._identifiers for word in words)
+        return found[0] if is_known else "'…'"
 
     def sql(self, sql: str) -> str:
         """Give a query without personal data: in its literals and comments, not its names."""

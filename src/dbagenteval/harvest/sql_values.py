@@ -30,12 +30,20 @@ class SqlValues:
         texts: All other literals.
         columns: Kind of each column of a result that is made of personal columns.
         tables: The tables that are read.
+        has_star: All columns of some table are given.
     """
 
     compared: list[tuple[str, str]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
+    has_star: bool = False
+
+    @property
+    def gives_people(self) -> bool:
+        """True if its result may hold names or addresses of people."""
+        of_people = personal_kind("name", self.tables) is not None
+        return any(self.columns.values()) or (self.has_star and of_people)
 
     def kind_of(self, column: str) -> str | None:
         """Give the kind of personal data in a column of the result, or None."""
@@ -52,6 +60,7 @@ def sql_values(text: str, dialect: str | None = None) -> SqlValues:
         return found
     sources = {table.alias_or_name.casefold(): table.name for table in sql.find(exp.Table)}
     found.tables = set(sources.values())
+    found.has_star = any(True for _ in sql.find(exp.Star))
     _read_results(sql, sources, found)
     for literal in sql.find(exp.Literal):
         value = str(literal.this)

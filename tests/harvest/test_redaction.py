@@ -99,6 +99,30 @@ def test_one_person_has_one_stand_in_everywhere():
             [{"street": "Quast 5"}],
             ["quast"],
         ),
+        (
+            "Umsatz von Petra Groß, GROSS?",
+            "SELECT 1 FROM t WHERE name = 'Petra Groß'",
+            [],
+            ["groß", "gross"],
+        ),
+        (
+            "Orders of Quastroms",
+            "SELECT 1 FROM users WHERE last_name = 'Quastrom'",
+            [],
+            ["quastrom"],
+        ),
+        (
+            "Who is İbrahim?",
+            "SELECT full_name FROM t",
+            [{"full_name": "İbrahim Nguyễn"}],
+            ["ibrahim", "İbrahim", "nguy"],
+        ),
+        (
+            "Who is quast42?",
+            "SELECT 1 FROM t WHERE username = 'quast42'",
+            [{"user_name": "Quast42"}],
+            ["quast"],
+        ),
         ("Broken", "SELECT FROM users WHERE full_name = 'Xylo", [], ["xylo"]),
         ("Broken", "SELEC 1 FROM WHERE u.last_name ILIKE '%Quastrom%'", [], ["quastrom"]),
         (

@@ -25,10 +25,13 @@ _ESCAPED_LITERAL = r"'(?:[^'\\]|''|\\.)*(?:'|\Z)"
 _OTHER_TEXTS = r"|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?(?:\*/|\Z)|\$(\w*)\$.*?\$\1\$|\b\d{7,}\b"
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_DIGIT = re.compile(r"\d")
 _NO_DIGIT = re.compile(r"\D")
 _SHORTEST_VALUE = 4
+_LETTERS_OF_A_LOGIN = 3
 _LONGEST_NAME = 5
 _STAND_INS = {
+    "name": "user{}",
     "email": "email{}@example.com",
     "phone": "999000{:04}",
     "card": "9{:015}",
@@ -56,6 +59,7 @@ class Redaction:
         self._words: dict[str, str] = {}
         self._values: dict[str, tuple[str, str]] = {}
         self._stand_ins: dict[tuple[str, str], str] = {}
+        self._spellings: set[str] = set()
         self._identifiers: set[str] = set()
         self._running: list[str] = []
         self._cells: list[str] = []
@@ -102,7 +106,7 @@ class Redaction:
         text = replace_found(text, self._detected)
         if self._pattern is None:
             self._spread()
-            self._pattern = _any_of([*self._values, *self._words])
+            self._pattern = _any_of(self._spellings)
         return self._pattern.sub(self._known, text)
 
     def detail(self, text: str) -> str:
@@ -170,10 +174,13 @@ class Redaction:
         value = value.strip()
         self._pattern = None
         if kind == "name":
-            if any(char.isdigit() for char in value):
-                return
-            for word in name_words(value):
+            parts = value.split()
+            for word in name_words(" ".join(part for part in parts if not _DIGIT.search(part))):
                 self._words.setdefault(word.casefold(), f"Name{len(self._words) + 1}")
+                # A pattern that ignores case takes neither ß for SS nor İ for i.
+                self._spellings.update((word, word.lower(), word.upper()))
+            if _DIGIT.search(value) and sum(map(str.isalpha, value)) >= _LETTERS_OF_A_LOGIN:
+                self._stand_in(kind, value)
         elif len(value) >= _SHORTEST_VALUE:
             self._stand_in(kind, value)
 
@@ -186,6 +193,8 @@ class Redaction:
             stand_in = self._stand_ins[kind, key] = _STAND_INS[kind].format(count)
         if value.casefold() not in self._values:
             self._values[value.casefold()] = (kind, stand_in)
+        if value not in self._spellings:
+            self._spellings.add(value)
             self._pattern = None
         return stand_in
 
@@ -199,10 +208,10 @@ class Redaction:
             kind, stand_in = self._values[key]
             self._replaced.add(kind)
             return stand_in
-        if key not in self._words or (text.islower() and text in self._identifiers):
+        if text.islower() and not self._identifiers.isdisjoint((text, f"{text}s")):
             return text  # `orders of Mr Orders`
         self._replaced.add("name")
-        word = self._words[key]
+        word = self._words.get(key, "Name")  # the pattern takes ı for i too, and casefold does not
         if text.islower():
             return word.lower()
         return word.upper() if text.isupper() and len(text) > 1 else word
@@ -232,8 +241,8 @@ def _texts(cell: Any) -> Iterable[str]:
             yield from _texts(item)
 
 
-def _any_of(texts: list[str]) -> re.Pattern[str]:
-    """Make the pattern of whole words; scripts without spaces have no word boundaries."""
+def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
+    """Make the pattern of whole words and their genitives; not all scripts have word boundaries."""
     if not texts:
         return re.compile(r"(?!)")
     longest_first = sorted(texts, key=len, reverse=True)
@@ -241,7 +250,7 @@ def _any_of(texts: list[str]) -> re.Pattern[str]:
     within = [
         re.escape(text) for text in longest_first if not text.isascii() and not _is_cased(text)
     ]
-    parts = ([rf"(?<!\w)(?:{'|'.join(apart)})(?!\w)"] if apart else []) + within
+    parts = ([rf"(?<!\w)(?:{'|'.join(apart)})(?=s?(?!\w))"] if apart else []) + within
     return re.compile("|".join(parts), re.IGNORECASE)
 
 

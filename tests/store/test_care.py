@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from dbagenteval.cli.amounts import parse_age_s, parse_size
 from dbagenteval.cli.main import main
 from dbagenteval.errors import StoreError, StoreLocked, UserError
 from dbagenteval.store import Store
+from dbagenteval.store.scorecards import ScorecardRun, kept_cards
 from tests.receiver.serving import serve
 from tests.store.requests import logs_request, traces_request
 
@@ -49,6 +51,11 @@ def sql(directory: Path, statement: str) -> list[tuple[object, ...]]:
         return connection.execute(statement).fetchall()
 
 
+def compact(directory: Path) -> None:
+    with Store.open(directory, write=True) as store:
+        store.compact()
+
+
 def test_prune_removes_whole_traces_by_their_end(tmp_path: Path) -> None:
     """With all their parts; a trace that went on stays whole."""
     make(tmp_path / "s")
@@ -75,6 +82,36 @@ def test_what_was_pruned_can_come_again(tmp_path: Path) -> None:
         assert store.load([("traces", again)]).spans == 1
 
 
+def test_prune_removes_what_nothing_needs_any_more(tmp_path: Path) -> None:
+    """Resources, scopes, digests of log requests, set-aside files and scorecards."""
+    directory = tmp_path / "s"
+    now = time.time_ns()
+    with Store.open(directory, write=True, create=True) as store:
+        for service, start_ns in [("old", NS), ("new", now)]:
+            spans = traces_request((start_ns, 1), service=service, start_ns=start_ns)
+            spans.resource_spans[0].scope_spans[0].scope.name = service
+            logs = logs_request((start_ns, 1), start_ns=start_ns, text=service)
+            store.load([("traces", spans.SerializeToString())])
+            store.load([("logs", logs.SerializeToString())])
+        for name, age_ns in [("old.bin", 9 * DAY), ("new.bin", 0)]:
+            (directory / "set-aside" / name).write_bytes(b"x")
+            os.utime(directory / "set-aside" / name, ns=(now - age_ns, now - age_ns))
+        with ScorecardRun(directory, {}) as run:
+            run.add({"turn": "1"})
+        (kept,) = (directory / "scorecards").iterdir()
+        kept.rename(kept.with_name(f"2020{kept.name[4:]}"))
+        with ScorecardRun(directory, {}) as run:
+            run.add({"turn": "2"})
+        store.prune(before_ns=now - DAY)
+        assert store.check().set_aside == ("new.bin",)
+        assert store.check().faults == ()
+    services = {service for (service,) in sql(directory, "SELECT service FROM resources")}
+    assert services == {"shop", "new"}  # the log records are of "shop"
+    assert {name for (name,) in sql(directory, "SELECT name FROM scopes")} == {"test", "new"}
+    assert sql(directory, "SELECT count(*) FROM log_requests") == [(1,)]
+    assert [card["turn"] for card in kept_cards(directory)] == ["2"]
+
+
 def test_shrink_removes_the_oldest_first(tmp_path: Path) -> None:
     """Until the size fits; the newest stay."""
     with Store.open(tmp_path / "s", write=True, create=True) as store:
@@ -96,7 +133,7 @@ def test_compaction_keeps_everything(tmp_path: Path) -> None:
     """The same traces, a sound store, private files, nothing left behind."""
     make(tmp_path / "s")
     before = content(tmp_path / "s")
-    Store.compact(tmp_path / "s")
+    compact(tmp_path / "s")
     assert content(tmp_path / "s") == before
     assert main(["store", "check", "--store", str(tmp_path / "s")]) == 0
     assert not (tmp_path / "s" / "compact").exists()
@@ -114,13 +151,13 @@ def test_a_broken_compaction_leaves_the_old_database(
     """What was half written is removed."""
     make(tmp_path / "s")
     before = content(tmp_path / "s")
-    monkeypatch.setattr("dbagenteval.store.care._COPIED", ("spans", "nonsense"))
+    monkeypatch.setattr("dbagenteval.store.compaction._OTHERS", ("resources", "nonsense"))
     monkeypatch.setattr(
-        "dbagenteval.store.care.statement",
+        "dbagenteval.store.compaction.statement",
         lambda name: "SELECT no_such_column" if name == "copy_nonsense" else _statement(name),
     )
     with pytest.raises(StoreError, match="can't be compacted"):
-        Store.compact(tmp_path / "s")
+        compact(tmp_path / "s")
     monkeypatch.undo()
     assert content(tmp_path / "s") == before
     assert not (tmp_path / "s" / "compact").exists()
@@ -220,7 +257,7 @@ def test_serve_keeps_to_its_limits(tmp_path: Path) -> None:
         store.load([("traces", recent)])
     with serve(tmp_path / "s", "--keep", "1d") as served:
         with pytest.raises(StoreLocked):
-            Store.compact(tmp_path / "s")
+            compact(tmp_path / "s")
         deadline = time.monotonic() + 20
         found = 99
         while found != 1 and time.monotonic() < deadline:

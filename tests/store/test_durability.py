@@ -16,7 +16,8 @@ import pytest
 
 from dbagenteval.errors import Overloaded, StoreError, StoreLocked, StoreTooNew
 from dbagenteval.store import Store, journal
-from dbagenteval.store.journal import HEADER, Journal, encode_record, segments
+from dbagenteval.store.journal import Journal
+from dbagenteval.store.records import HEADER, encode_header, segments
 from dbagenteval.store.replay import JournalReader, cut_torn_tail
 from dbagenteval.store.writer import Writer
 from tests.store.requests import logs_request, traces_request
@@ -31,7 +32,7 @@ def crashed_store(tmp_path: Path, bodies: list[bytes]) -> Path:
     directory = tmp_path / "s"
     with Store.open(directory, write=True, create=True):
         pass
-    content = b"".join(encode_record("traces", item, 1) + item for item in bodies)
+    content = b"".join(encode_header("traces", item, 1) + item for item in bodies)
     (directory / "journal" / f"{0:020d}.journal").write_bytes(content)
     return directory
 
@@ -67,7 +68,7 @@ def test_log_records_are_replayed_once(tmp_path: Path) -> None:
     """The same for log records, which have no ids."""
     directory = crashed_store(tmp_path, [])
     request = logs_request((1, 1), (0, 0)).SerializeToString()
-    record = encode_record("logs", request, 1) + request
+    record = encode_header("logs", request, 1) + request
     (directory / "journal" / f"{0:020d}.journal").write_bytes(record * 2)
     with Store.open(directory, write=True) as store:
         assert store.stats().logs == 2
@@ -78,8 +79,8 @@ def test_a_torn_tail_is_cut(tmp_path: Path) -> None:
     directory = crashed_store(tmp_path, [])
     whole, torn = body((1, 1)), body((2, 1))
     path = directory / "journal" / f"{0:020d}.journal"
-    first = encode_record("traces", whole, 1) + whole
-    second = encode_record("traces", torn, 1) + torn
+    first = encode_header("traces", whole, 1) + whole
+    second = encode_header("traces", torn, 1) + torn
     for length in (1, 4, HEADER.size - 1, HEADER.size, HEADER.size + 1, len(second) - 1):
         path.write_bytes(first + second[:length])
         assert cut_torn_tail(path.parent, 0) == len(first)
@@ -112,7 +113,7 @@ def test_a_damaged_length_does_not_hide_what_follows(tmp_path: Path) -> None:
     path.write_bytes(content)
     more = body((3, 1))
     path.with_name(f"{len(content):020d}.journal").write_bytes(
-        encode_record("traces", more, 1) + more
+        encode_header("traces", more, 1) + more
     )
     with Store.open(directory, write=True) as store:
         assert [int(trace.trace_id, 16) for trace in store.otel_traces()] == [2, 3]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from dbagenteval.store import Applied, Store
-from dbagenteval.store.journal import encode_record
+from dbagenteval.store.records import encode_header
 from dbagenteval.store.writer import Writer
 from tests.store.requests import traces_request
 
@@ -25,7 +25,7 @@ def large_body(span: int, mib: int) -> bytes:
 def crashed_store(directory: Path, bodies: list[bytes]) -> Path:
     with Store.open(directory, write=True, create=True):
         pass
-    content = b"".join(encode_record("traces", body, 1) + body for body in bodies)
+    content = b"".join(encode_header("traces", body, 1) + body for body in bodies)
     (directory / "journal" / f"{0:020d}.journal").write_bytes(content)
     return directory
 

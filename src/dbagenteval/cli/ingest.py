@@ -54,8 +54,9 @@ def command(files: tuple[str, ...], store_dir: str) -> int:
 
     Reads JSON lines as the Collector's file exporter writes them, single JSON documents, and
     length-delimited protobuf; plain, gzip or zstd. What is stored already is not stored again.
+    Works while `serve` runs, whose redaction holds then.
     """
-    from dbagenteval.store import Store
+    from dbagenteval.rpc.client import open_store
 
     paths = [_checked_path(name) for name in files]
     os.umask(0o077)
@@ -68,7 +69,7 @@ def command(files: tuple[str, ...], store_dir: str) -> int:
             raise UserError("nothing in these files can be read as OTLP; nothing was stored")
         click.echo("stored 0 spans and 0 log records: these files hold none")
         return 0
-    with Store.open(store_dir, write=True, create=True) as store:
+    with open_store(store_dir, write=True, create=True) as store:
         applied = store.load((decoded.signal, decoded.body) for decoded in chain([first], requests))
     _report(applied, tally, time.monotonic() - started)
     return 1 if tally.faults or tally.rejected or applied.set_aside else 0

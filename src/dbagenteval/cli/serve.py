@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import logging
 import os
 import signal
@@ -101,6 +102,8 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
 
     Prints its endpoints and `ready`. What it acknowledged is on disk, whatever happens next.
     """
+    from dbagenteval.otlp.redaction import Redactor
+    from dbagenteval.otlp.redaction_rules import read_rules
     from dbagenteval.receiver import Tokens, check_addresses
     from dbagenteval.rpc.messages import SERVICE
     from dbagenteval.rpc.proxy import EvaluationProxy
@@ -109,8 +112,9 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     os.umask(0o077)
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(message)s")
     tokens = Tokens(options["token_file"])
-    config = _config(options, tokens)
-    store_command = _store_command(options["keep"], options["max_size"])
+    rules = None if options["redact"] is None else read_rules(options["redact"])
+    config = _config(options, tokens, None if rules is None else Redactor(**rules))
+    store_command = _store_command(options["keep"], options["max_size"], rules)
     check_addresses(config)
     owner = StoreOwner(store_dir, store_command)
     proxy = EvaluationProxy(lambda: owner.service, tokens)
@@ -122,7 +126,9 @@ def command(store_dir: str, log_level: str, **options: Any) -> int:
     return 0
 
 
-def _store_command(keep: str | None, max_size: str | None) -> list[str]:
+def _store_command(
+    keep: str | None, max_size: str | None, redaction_rules: dict[str, Any] | None
+) -> list[str]:
     from dbagenteval.cli.amounts import parse_age_s, parse_size
 
     found = [sys.executable, "-m", "dbagenteval.rpc.store_process"]
@@ -130,10 +136,12 @@ def _store_command(keep: str | None, max_size: str | None) -> list[str]:
         found += ["--keep-s", str(parse_age_s(keep))]
     if max_size is not None:
         found += ["--max-bytes", str(parse_size(max_size))]
+    if redaction_rules is not None:
+        found += ["--redact", json.dumps(redaction_rules)]
     return found
 
 
-def _config(options: dict[str, Any], tokens: Tokens) -> ReceiverConfig:
+def _config(options: dict[str, Any], tokens: Tokens, redactor: Redactor | None) -> ReceiverConfig:
     from dbagenteval.receiver import Limits, ReceiverConfig, parse_address
 
     max_request_bytes = options["max_request_mib"] << 20
@@ -151,36 +159,12 @@ def _config(options: dict[str, Any], tokens: Tokens) -> ReceiverConfig:
         metrics_path=options["metrics_path"],
         tokens=tokens,
         tls=_tls(options["tls_cert"], options["tls_key"], options["client_ca"]),
-        redactor=_redactor(options["redact"]),
+        redactor=redactor,
         cors_origins=options["cors_origin"],
     )
     if not options["insecure"]:
         config.check_exposure()
     return config
-
-
-def _redactor(file: Path | None) -> Redactor | None:
-    """Read the rules; any fault stops the start, since it would let through what it names."""
-    import yaml
-
-    from dbagenteval.otlp.redaction import Redactor
-
-    if file is None:
-        return None
-    try:
-        rules: Any = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UserError(f"{file}: can't be read as YAML") from error
-    kinds: dict[str, type] = {"keys": list, "detect": list, "patterns": dict}
-    if not rules or not isinstance(rules, dict):
-        raise UserError(f"{file}: expected {', '.join(kinds)}")
-    for name, found in rules.items():
-        if name not in kinds:
-            raise UserError(f"{file}: unknown field {name!r}; allowed: {', '.join(kinds)}")
-        texts = found.values() if isinstance(found, dict) else found
-        if not isinstance(found, kinds[name]) or not all(isinstance(text, str) for text in texts):
-            raise UserError(f"{file}: {name} must be a {kinds[name].__name__} of texts")
-    return Redactor(rules.get("keys", []), rules.get("detect", []), rules.get("patterns", {}))
 
 
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> TlsFiles | None:

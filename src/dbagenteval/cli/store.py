@@ -67,18 +67,15 @@ def check(store_dir: str) -> int:
 @click.option("--keep", metavar="AGE", help="First remove traces older than this: 30d, 12h.")
 @click.option("--max-size", metavar="SIZE", help="First remove the oldest above this: 20GB, 500MB.")
 def compact(store_dir: str, keep: str | None, max_size: str | None) -> int:
-    """Write the database anew: smaller, and faster to search. Stop `serve` before."""
+    """Write the database anew: smaller, and faster to search. Works while `serve` runs."""
     from dbagenteval.cli.amounts import parse_age_s, parse_size
-    from dbagenteval.store import Store
+    from dbagenteval.rpc.client import open_store
 
     age_s = None if keep is None else parse_age_s(keep)
     max_bytes = None if max_size is None else parse_size(max_size)
-    if age_s is not None or max_bytes is not None:
-        with Store.open(store_dir, write=True) as store:
-            before_ns = None if age_s is None else time.time_ns() - int(age_s * 1e9)
-            store.prune(before_ns=before_ns, max_bytes=max_bytes)
-    Store.compact(store_dir)
-    with Store.open(store_dir, write=False) as store:
+    before_ns = None if age_s is None else time.time_ns() - int(age_s * 1e9)
+    with open_store(store_dir, write=True) as store:
+        store.prune_and_compact(before_ns=before_ns, max_bytes=max_bytes)
         click.echo(_text(store.stats()))
     return 0
 
@@ -88,7 +85,7 @@ def compact(store_dir: str, keep: str | None, max_size: str | None) -> int:
 @click.option(
     "--parquet",
     metavar="DIR",
-    help="Parquet files by day and service, in a new folder; stop `serve` before.",
+    help="Parquet files by day and service, in a new folder.",
 )
 @click.option(
     "--otlp", metavar="FILE", help="OTLP requests, each behind its length; `ingest` reads it."
@@ -96,17 +93,15 @@ def compact(store_dir: str, keep: str | None, max_size: str | None) -> int:
 def export(store_dir: str, parquet: str | None, otlp: str | None) -> int:
     """Write everything that is stored to files."""
     from dbagenteval.rpc.client import open_store
-    from dbagenteval.store import Store
 
     if parquet is None and otlp is None:
         raise UserError("nothing to write", hint="use --parquet DIR or --otlp FILE")
-    if otlp is not None:
-        with open_store(store_dir) as store:
+    with open_store(store_dir) as store:
+        if otlp is not None:
             _write_otlp(store.requests(), Path(otlp))
             click.echo(f"wrote {otlp}")
-    if parquet is not None:
-        with Store.open(store_dir, write=False) as closed:
-            closed.export_parquet(parquet)
+        if parquet is not None:
+            store.export_parquet(parquet)
             click.echo(f"wrote {parquet}")
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,8 +15,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from dbagenteval.errors import StoreError, StoreLocked
 from dbagenteval.otlp.from_requests import traces_from_requests
 from dbagenteval.otlp.values import OtelTrace
-from dbagenteval.rpc.messages import SERVICE, message
-from dbagenteval.store import CheckReport, Store, StoreStats
+from dbagenteval.rpc.messages import SERVICE, STORE_SERVICE, message
+from dbagenteval.store import Applied, CheckReport, Store, StoreStats
 
 __all__ = ["ServedStore", "open_store"]
 
@@ -135,20 +135,69 @@ class ServedStore:
         found = self._ask("CheckStore")
         return CheckReport(faults=tuple(found.faults), set_aside=tuple(found.set_aside))
 
-    def _ask(self, method: str) -> Any:
+    def export_parquet(self, directory: str | Path) -> None:
+        """Let the owner write all tables as Parquet files; see `Store.export_parquet`.
+
+        Raises:
+            StoreError: It can't be written, or the owner went away.
+        """
+        self._ask("ExportParquet", STORE_SERVICE, directory=str(Path(directory).absolute()))
+
+    def prune_and_compact(self, *, before_ns: int | None, max_bytes: int | None) -> None:
+        """Let the owner do it; see `Store.prune_and_compact`.
+
+        Raises:
+            StoreError: It can't be done, or the owner went away.
+        """
+        self._ask("CompactStore", STORE_SERVICE, before_ns=before_ns, max_bytes=max_bytes)
+
+    def load(self, requests: Iterable[tuple[str, bytes]]) -> Applied:
+        """Let the owner store checked requests; see `Store.load`.
+
+        Raises:
+            StoreError: It can't store them, or went away.
+        """
+        make = message("LoadRequestsRequest")
+        call = self._channel.stream_unary(
+            f"/{STORE_SERVICE}/LoadRequests",
+            request_serializer=lambda found: found.SerializeToString(),
+            response_deserializer=message("LoadRequestsResponse").FromString,
+        )
+        sent = (make(signal=signal, body=body) for signal, body in requests)
+        try:
+            found = call(sent, metadata=self._metadata)
+        except grpc.RpcError as error:
+            raise _lost(error) from error
+        return Applied(
+            spans=found.spans,
+            logs=found.logs,
+            duplicate_spans=found.duplicate_spans,
+            set_aside=found.set_aside,
+        )
+
+    def _ask(self, method: str, service: str = SERVICE, **fields: Any) -> Any:
         call = self._channel.unary_unary(
-            f"/{SERVICE}/{method}",
+            f"/{service}/{method}",
             request_serializer=lambda found: found.SerializeToString(),
             response_deserializer=message(f"{method}Response").FromString,
         )
+        request = message(f"{method}Request")(**fields)
+        timeout_s = _TIMEOUT_S if service == SERVICE else None
         try:
-            return call(message(f"{method}Request")(), metadata=self._metadata, timeout=_TIMEOUT_S)
+            return call(request, metadata=self._metadata, timeout=timeout_s)
         except grpc.RpcError as error:
             raise _lost(error) from error
 
 
-def open_store(directory: str | Path) -> Store | ServedStore:
-    """Open a store for reading: itself if nobody owns it, else through its owner.
+def open_store(
+    directory: str | Path, *, write: bool = False, create: bool = False
+) -> Store | ServedStore:
+    """Open a store: itself if nobody owns it, else through its owner.
+
+    Args:
+        directory: The store's directory.
+        write: True to add to it or take care of it.
+        create: Make it if it isn't there.
 
     Raises:
         StoreTooNew: A newer version made it.
@@ -156,7 +205,7 @@ def open_store(directory: str | Path) -> Store | ServedStore:
         StoreError: There is no store, or it can't be opened.
     """
     try:
-        return Store.open(directory, write=False)
+        return Store.open(directory, write=write, create=create)
     except StoreLocked:
         owner = _owner_of(Path(directory))
         if owner is None:
@@ -176,4 +225,6 @@ def _owner_of(directory: Path) -> tuple[str, str] | None:
 
 
 def _lost(error: Any) -> StoreError:
+    if error.code() in (grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.INVALID_ARGUMENT):
+        return StoreError(error.details())
     return StoreError(f"the process that owns the store stopped answering ({error.code().name})")

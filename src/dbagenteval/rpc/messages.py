@@ -7,10 +7,11 @@ from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-__all__ = ["SERVICE", "file_descriptor", "message"]
+__all__ = ["SERVICE", "STORE_SERVICE", "file_descriptor", "message"]
 
 _PACKAGE = "dbagenteval.v1"
 SERVICE = f"{_PACKAGE}.EvaluationService"
+STORE_SERVICE = f"{_PACKAGE}.StoreService"
 
 
 def _load() -> descriptor_pool.DescriptorPool:

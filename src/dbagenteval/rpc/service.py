@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import hmac
 import json
-import logging
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from typing import Any
 
 import grpc
 
-from dbagenteval.errors import DbAgentEvalError
+from dbagenteval.rpc.handlers import stream, unary
 from dbagenteval.rpc.messages import SERVICE, message
 from dbagenteval.store import Store
 from dbagenteval.traces import Trace
 
-__all__ = ["EvaluationService", "start_service"]
-
-_log = logging.getLogger(__name__)
-
-_MAX_CALLS = 8
-_MAX_MESSAGE_BYTES = 512 << 20
+__all__ = ["EvaluationService"]
 
 
 class EvaluationService:
@@ -132,63 +124,20 @@ class EvaluationService:
                 logs_data=part.logs.SerializeToString() if part.logs is not None else b"",
             )
 
-
-def start_service(store: Store, token: str) -> tuple[grpc.Server, int]:
-    """Serve on a free loopback port to those who know the token.
-
-    Returns:
-        The server and its port.
-    """
-    server = grpc.server(
-        ThreadPoolExecutor(_MAX_CALLS),
-        options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],
-    )
-    service = EvaluationService(store)
-    handlers = {
-        "ListTraces": _stream(service.list_traces, "ListTracesRequest", token),
-        "GetTrace": _unary(service.get_trace, "GetTraceRequest", token),
-        "ExportTraces": _stream(service.export_traces, "ExportTracesRequest", token),
-        "Score": _stream(service.score, "ScoreRequest", token),
-        "StoreStats": _unary(service.store_stats, "StoreStatsRequest", token),
-        "CheckStore": _unary(service.check_store, "CheckStoreRequest", token),
-        "ReadOtelTraces": _stream(service.read_otel_traces, "ReadOtelTracesRequest", token),
-    }
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    return server, port
-
-
-def _check(context: grpc.ServicerContext, token: str) -> None:
-    offered = dict(context.invocation_metadata()).get("authorization", "")
-    if not hmac.compare_digest(str(offered).encode(), f"Bearer {token}".encode()):
-        context.abort(grpc.StatusCode.UNAUTHENTICATED, "a valid bearer token is required")
-
-
-def _unary(answer: Callable[[Any], Any], request: str, token: str) -> Any:
-    def handle(body: Any, context: grpc.ServicerContext) -> Any:
-        _check(context, token)
-        try:
-            return answer(body)
-        except LookupError as error:
-            context.abort(grpc.StatusCode.NOT_FOUND, str(error))
-
-    return grpc.unary_unary_rpc_method_handler(
-        handle, message(request).FromString, lambda found: found.SerializeToString()
-    )
-
-
-def _stream(answer: Callable[[Any], Iterator[Any]], request: str, token: str) -> Any:
-    def handle(body: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        _check(context, token)
-        try:
-            yield from answer(body)
-        except (ValueError, DbAgentEvalError) as error:
-            context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
-
-    return grpc.unary_stream_rpc_method_handler(
-        handle, message(request).FromString, lambda found: found.SerializeToString()
-    )
+    def handlers(self, token: str) -> Any:
+        """Give the gRPC handlers of all methods, for those who know the token."""
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                "ListTraces": stream(self.list_traces, "ListTracesRequest", token),
+                "GetTrace": unary(self.get_trace, "GetTraceRequest", token),
+                "ExportTraces": stream(self.export_traces, "ExportTracesRequest", token),
+                "Score": stream(self.score, "ScoreRequest", token),
+                "StoreStats": unary(self.store_stats, "StoreStatsRequest", token),
+                "CheckStore": unary(self.check_store, "CheckStoreRequest", token),
+                "ReadOtelTraces": stream(self.read_otel_traces, "ReadOtelTracesRequest", token),
+            },
+        )
 
 
 def _filters(found: Any) -> dict[str, Any]:

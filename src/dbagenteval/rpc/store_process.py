@@ -6,6 +6,7 @@ Run by `dbagenteval serve` with the store's directory and the descriptor of its 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import secrets
@@ -13,15 +14,22 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
 
 from dbagenteval.errors import StoreError
-from dbagenteval.rpc.service import start_service
+from dbagenteval.otlp.redaction import Redactor
+from dbagenteval.rpc.service import EvaluationService
+from dbagenteval.rpc.store_service import StoreService
 from dbagenteval.store import PipeFeed, Store
 
 __all__ = ["main"]
 
 _log = logging.getLogger(__name__)
 
+_MAX_CALLS = 8
+_MAX_MESSAGE_BYTES = 512 << 20
 _STOP_GRACE_S = 2.0
 _RETENTION_INTERVAL_S = 600.0
 
@@ -40,7 +48,8 @@ def main(arguments: list[str]) -> int:
         return 2
     feed.gauges = store.gauges
     token = secrets.token_urlsafe(32)
-    server, port = start_service(store, token)
+    redactor = None if options.redact is None else Redactor(**options.redact)
+    server, port = _serve(store, token, redactor)
     feed.report(position=store.position, address=f"127.0.0.1:{port}", token=token)
     if options.keep_s or options.max_bytes:
         _start_retention(store, options.keep_s, options.max_bytes)
@@ -54,10 +63,24 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _serve(store: Store, token: str, redactor: Redactor | None) -> tuple[grpc.Server, int]:
+    """Serve on a free loopback port to those who know the token; gives the server and its port."""
+    server = grpc.server(
+        ThreadPoolExecutor(_MAX_CALLS),
+        options=[("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", _MAX_MESSAGE_BYTES)],
+    )
+    services = (EvaluationService(store), StoreService(store, redactor))
+    server.add_generic_rpc_handlers(tuple(service.handlers(token) for service in services))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    return server, port
+
+
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="store_process")
     parser.add_argument("--keep-s", type=float)
     parser.add_argument("--max-bytes", type=int)
+    parser.add_argument("--redact", type=json.loads)
     parser.add_argument("directory")
     parser.add_argument("lock_descriptor", type=int)
     return parser.parse_args(arguments)

@@ -9,7 +9,8 @@ from dbagenteval.store.owner import StoreOwner
 
 if TYPE_CHECKING:
     from dbagenteval.store.care import CheckReport
-    from dbagenteval.store.store import Store, StoreStats
+    from dbagenteval.store.contents import StoreStats
+    from dbagenteval.store.store import Store
     from dbagenteval.store.writer import Applied
 
 __all__ = ["Applied", "CheckReport", "PipeFeed", "Store", "StoreOwner", "StoreStats"]
@@ -18,8 +19,9 @@ __all__ = ["Applied", "CheckReport", "PipeFeed", "Store", "StoreOwner", "StoreSt
 def __getattr__(name: str) -> Any:
     # Loaded when first asked for: the process that owns a served store needs no database.
     if name in ("Store", "StoreStats", "Applied", "CheckReport"):
-        from dbagenteval.store import care, store, writer  # noqa: PLC0415
+        from dbagenteval.store import care, contents, store, writer  # noqa: PLC0415
 
-        home = {"Applied": writer, "CheckReport": care}.get(name, store)
+        homes = {"Applied": writer, "CheckReport": care, "StoreStats": contents}
+        home = homes.get(name, store)
         return getattr(home, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Protocol
 
 import duckdb
 import pyarrow as pa
 
-from dbagenteval.store.memory import MemoryLimit
+from dbagenteval.store.attempts import Attempts
+from dbagenteval.store.layout import Layout
+from dbagenteval.store.live import LiveDatabase
 from dbagenteval.store.replay import JournalReader
 from dbagenteval.store.writer import Applied, Writer
 
@@ -26,6 +29,7 @@ BATCH_BYTES = 64 << 20
 
 _LINGER_S = 0.25
 _RETRY_S = 1.0
+_EXCHANGE_WAIT_S = 600.0
 _LARGE_BYTES = 8 << 20
 _CONTENT_ERRORS = (duckdb.Error, pa.ArrowException, ValueError, OverflowError, MemoryError)
 
@@ -55,15 +59,17 @@ class Applier:
     """Move the journal's records into the database.
 
     Args:
-        writer: Stores them.
-        reader: Reads them.
-        memory: Raised for large records.
+        database: Where to.
+        layout: The store.
+        position: The journal is stored up to there.
     """
 
-    def __init__(self, writer: Writer, reader: JournalReader, memory: MemoryLimit) -> None:
-        self._writer = writer
-        self._memory = memory
-        self._reader = reader
+    def __init__(self, database: LiveDatabase, layout: Layout, position: int) -> None:
+        self._database = database
+        self._layout = layout
+        self._writer = Writer(database.connection, layout)
+        self._reader = JournalReader(layout.journal, position=position, set_aside=layout.set_aside)
+        self._attempts = Attempts(layout.attempt, BATCH_RECORDS)
         self._writing = threading.Lock()
         self.failure: duckdb.Error | None = None
         self.added = Applied(spans=0, logs=0, duplicate_spans=0)
@@ -95,7 +101,7 @@ class Applier:
         with self._writing:
             started = time.monotonic()
             try:
-                with self._memory.roomy() if _has_large(requests) else nullcontext():
+                with self._database.memory.roomy() if _has_large(requests) else nullcontext():
                     applied = self._writer.apply(requests, position)
                     self._writer.checkpoint()
             except _CONTENT_ERRORS as error:
@@ -110,7 +116,7 @@ class Applier:
     def _apply_singly(self, requests: list[tuple[str, bytes]], position: int | None) -> Applied:
         """Store requests one by one, then set the position; none is ever stored twice."""
         total = Applied(spans=0, logs=0, duplicate_spans=0)
-        with self._memory.roomy():
+        with self._database.memory.roomy():
             for signal, body in requests:
                 try:
                     total += self._writer.apply([(signal, body)], None)
@@ -129,6 +135,23 @@ class Applier:
         """Run work on the database while nothing is stored."""
         with self._writing:
             work()
+
+    def exchange(self, finish: Callable[[], Path]) -> None:
+        """Put another file in the place of the database: nobody reads or stores meanwhile.
+
+        Args:
+            finish: Completes the file.
+
+        Raises:
+            StoreError: The database is being read all the time.
+        """
+        with self._database.without_readers(_EXCHANGE_WAIT_S), self._writing:
+            file = finish()
+            self._writer.close()
+            try:
+                self._database.replace(file)
+            finally:
+                self._writer = Writer(self._database.connection, self._layout)
 
     def replay(self, limit: int) -> None:
         """Store what the journal holds before `limit`."""
@@ -177,20 +200,33 @@ class Applier:
     def _apply_next(self, limit: int) -> bool:
         """Store the next batch; False if there is none before `limit`."""
         before = self._reader.position
-        requests = self._read(limit)
+        requests = self._read(limit, self._attempts.records_at(before))
         position = self._reader.position
-        found = bool(requests)
+        count = len(requests)
 
         def again() -> list[tuple[str, bytes]]:
             self._reader.position = before
-            return self._read(position)
+            return self._read(position, count)
 
-        if found:
+        if not requests:
+            return False
+        if count == 1 and self._attempts.is_fatal(before, position):
+            self._set_aside(*requests[0], position)
+            return True
+        with self._attempts.under_way(before, position, count):
             self.apply(requests, position, again)
-        return found
+        return True
 
-    def _read(self, limit: int) -> list[tuple[str, bytes]]:
-        records = self._reader.read(limit, max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES)
+    def _set_aside(self, signal: str, body: bytes, position: int) -> None:
+        """Pass a record that ends the process whenever it is stored."""
+        with self._writing:
+            _log.error("store.fatal_request position=%d", position)
+            self._writer.put_aside(signal, body)
+            self._writer.apply([], position)
+            self.added += Applied(spans=0, logs=0, duplicate_spans=0, set_aside=1)
+
+    def _read(self, limit: int, max_records: int) -> list[tuple[str, bytes]]:
+        records = self._reader.read(limit, max_records=max_records, max_bytes=BATCH_BYTES)
         return [(record.signal, record.body) for record in records]
 
 

@@ -1,19 +1,18 @@
-"""Taking care of a store: checking, retention, compaction, export. Nobody else may own it."""
+"""Taking care of a store: checking, retention, export."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
 from dbagenteval.errors import StoreError
-from dbagenteval.store.database import make_schema, open_database
 from dbagenteval.store.layout import Layout
+from dbagenteval.store.scorecards import prune_kept
 from dbagenteval.store.statements import statement
 
-__all__ = ["CheckReport", "check_database", "compact_database", "export_parquet", "prune", "shrink"]
+__all__ = ["CheckReport", "check_database", "export_parquet", "prune", "shrink"]
 
 _CHECKS = {
     "check_index": "traces whose index is wrong",
@@ -22,17 +21,18 @@ _CHECKS = {
     "check_parts": "events or links without their span",
     "check_lists": "spans or log records with damaged attributes",
 }
-_PRUNED = ("spans", "span_events", "span_links", "logs", "trace_index")
-_COPIED = (
-    "resources",
-    "scopes",
+_PRUNED = (
     "spans",
     "span_events",
     "span_links",
     "logs",
-    "log_requests",
     "trace_index",
+    "log_requests",
+    "resources",
+    "scopes",
 )
+"""In this order: the last three are what nothing that is left needs."""
+
 _EXPORTED = ("spans", "span_events", "span_links", "logs", "resources", "scopes")
 _MAX_SHRINK_ROUNDS = 30
 
@@ -65,11 +65,12 @@ def check_database(connection: duckdb.DuckDBPyConnection, layout: Layout) -> Che
     return CheckReport(faults=tuple(faults), set_aside=tuple(kept))
 
 
-def prune(connection: duckdb.DuckDBPyConnection, before_ns: int) -> None:
-    """Remove all traces and loose log records that ended before a time.
+def prune(connection: duckdb.DuckDBPyConnection, layout: Layout, before_ns: int) -> None:
+    """Remove what ended before a time: traces, loose log records, set-aside files, scorecards.
 
     Args:
         connection: Of the store, with no transaction open.
+        layout: The store.
         before_ns: Unix nanoseconds.
     """
     connection.execute(statement("create_old_traces"), {"before_ns": before_ns})
@@ -79,9 +80,13 @@ def prune(connection: duckdb.DuckDBPyConnection, before_ns: int) -> None:
         connection.execute(statement(f"delete_old_{name}"), parameters)
     connection.commit()
     connection.execute(statement("checkpoint"))
+    for path in layout.set_aside.iterdir():
+        if path.stat().st_mtime_ns < before_ns:
+            path.unlink(missing_ok=True)
+    prune_kept(layout.root, before_ns)
 
 
-def shrink(connection: duckdb.DuckDBPyConnection, max_bytes: int) -> None:
+def shrink(connection: duckdb.DuckDBPyConnection, layout: Layout, max_bytes: int) -> None:
     """Remove the oldest traces until the database needs at most so many bytes."""
     connection.execute(statement("checkpoint"))  # what is only in the log isn't counted
     for _ in range(_MAX_SHRINK_ROUNDS):
@@ -90,53 +95,12 @@ def shrink(connection: duckdb.DuckDBPyConnection, max_bytes: int) -> None:
         before_ns = _number(connection, "time_of_share")
         if not before_ns:
             return
-        prune(connection, before_ns + 1)
+        prune(connection, layout, before_ns + 1)
 
 
 def _number(connection: duckdb.DuckDBPyConnection, name: str) -> int:
     ((count,),) = connection.execute(statement(name)).fetchall()
     return int(count or 0)
-
-
-def compact_database(layout: Layout) -> None:
-    """Write the database anew, by time and without gaps; a crash leaves the old one.
-
-    Raises:
-        StoreError: It can't be read or written.
-    """
-    fresh = Layout(layout.root / "compact")
-    _remove(fresh)
-    fresh.root.mkdir(mode=0o700)
-    try:
-        connection = open_database(fresh, write=True, with_schema=False)
-        try:
-            connection.execute(statement("keep_order"))
-            old = str(layout.database).replace("'", "''")
-            connection.execute(f"ATTACH '{old}' AS old (READ_ONLY)")
-            make_schema(connection, with_meta=False)
-            connection.execute(statement("copy_meta"))
-            for name in _COPIED:
-                connection.execute(statement(f"copy_{name}"))
-            connection.execute(statement("checkpoint"))
-        finally:
-            connection.close()
-        fresh.database.chmod(0o600)
-        with fresh.database.open("rb") as file:
-            os.fsync(file.fileno())
-        fresh.database.replace(layout.database)
-    except (duckdb.Error, OSError) as error:
-        first_line = str(error).splitlines()[0]
-        raise StoreError(f"store {layout.root}: can't be compacted: {first_line}") from error
-    finally:
-        _remove(fresh)
-
-
-def _remove(layout: Layout) -> None:
-    if not layout.root.is_dir():
-        return
-    for path in sorted(layout.root.rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    layout.root.rmdir()
 
 
 def export_parquet(connection: duckdb.DuckDBPyConnection, directory: Path) -> None:

@@ -10,7 +10,7 @@ from dbagenteval.errors import StoreError, StoreTooNew
 from dbagenteval.store.layout import FORMAT_VERSION, Layout
 from dbagenteval.store.statements import creation_order, statement
 
-__all__ = ["make_schema", "open_database", "read_meta", "write_meta"]
+__all__ = ["attach", "make_schema", "open_database", "read_meta", "write_meta"]
 
 _ROW_GROUP_SIZE = 8192
 """Small row groups: one trace of millions is read from few of them."""
@@ -29,7 +29,6 @@ def open_database(
     layout: Layout,
     *,
     write: bool,
-    with_schema: bool = True,
     threads: int = 2,
 ) -> duckdb.DuckDBPyConnection:
     """Open the file of a store, and make its tables when they are missing.
@@ -39,7 +38,6 @@ def open_database(
     Args:
         layout: The store.
         write: False opens the file for reading only.
-        with_schema: False leaves a new file empty, and unchecked.
         threads: How many threads a statement may use.
 
     Raises:
@@ -54,9 +52,7 @@ def open_database(
         }
     )
     try:
-        _attach(connection, layout.database, write=write)
-        if not with_schema:
-            return connection
+        attach(connection, layout.database, write=write)
         if write:
             make_schema(connection)
             layout.database.chmod(0o600)
@@ -74,11 +70,14 @@ def open_database(
     return connection
 
 
-def _attach(connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool) -> None:
+def attach(
+    connection: duckdb.DuckDBPyConnection, path: Path, *, name: str = "store", write: bool
+) -> None:
+    """Attach a file under a name, and go there."""
     quoted = str(path).replace("'", "''")
     options = f"ROW_GROUP_SIZE {_ROW_GROUP_SIZE}" if write else "READ_ONLY"
-    connection.execute(f"ATTACH '{quoted}' AS store ({options})")
-    connection.execute("USE store")
+    connection.execute(f"ATTACH '{quoted}' AS {name} ({options})")
+    connection.execute(f"USE {name}")
 
 
 def make_schema(connection: duckdb.DuckDBPyConnection, *, with_meta: bool = True) -> None:

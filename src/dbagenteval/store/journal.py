@@ -1,9 +1,4 @@
-"""The journal: requests are on disk here before they are acknowledged.
-
-A segment is a file named after the position of its first byte; records follow one another. A
-position counts bytes from the first record ever, so it never goes back, whatever is removed.
-Record: magic, signal, length, checksum, time of arrival (24 bytes, little endian), then the body.
-"""
+"""The journal: requests are on disk here before they are acknowledged."""
 
 from __future__ import annotations
 
@@ -11,74 +6,23 @@ import errno
 import itertools
 import logging
 import os
-import re
-import struct
 import threading
 import time
-import zlib
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 
 from dbagenteval.errors import Overloaded
+from dbagenteval.store.records import encode_header, segment_path, segments
 
-__all__ = ["HEADER", "MAGIC", "Journal", "Record", "encode_record", "segments"]
+__all__ = ["Journal"]
 
 _log = logging.getLogger(__name__)
 
-MAGIC = b"DJR1"
-HEADER = struct.Struct("<4sB3xIIQ")
-_SIGNAL_CODES = {"traces": 1, "logs": 2}
-_SIGNALS = {code: signal for signal, code in _SIGNAL_CODES.items()}
-_SUFFIX = ".journal"
-_SEGMENT_NAME = re.compile("[0-9]{20}")
 _SEGMENT_BYTES = 64 << 20
 _SPENT_BYTES = 4 << 20
 _RESERVE_BYTES = 256 << 20
 _IOV_MAX = 512
 _DISK_FULL_RETRY_S = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """One request in the journal; `end` is the position behind it."""
-
-    signal: str
-    body: bytes
-    received_ns: int
-    end: int
-
-
-def encode_record(signal: str, body: bytes, received_ns: int) -> bytes:
-    """Give the header of a record."""
-    code = _SIGNAL_CODES[signal]
-    checksum = _checksum(code, body, received_ns)
-    return HEADER.pack(MAGIC, code, len(body), checksum, received_ns)
-
-
-def decode_header(header: bytes) -> tuple[str, int, int, int] | None:
-    """Give signal, length, checksum and arrival of a header, or None if it isn't one."""
-    if len(header) < HEADER.size:
-        return None
-    magic, code, length, checksum, received_ns = HEADER.unpack_from(header)
-    if magic != MAGIC or code not in _SIGNALS:
-        return None
-    return _SIGNALS[code], length, checksum, received_ns
-
-
-def is_intact(signal: str, body: bytes, received_ns: int, checksum: int) -> bool:
-    """Tell whether a record's content is what was written."""
-    return _checksum(_SIGNAL_CODES[signal], body, received_ns) == checksum
-
-
-def _checksum(code: int, body: bytes, received_ns: int) -> int:
-    return zlib.crc32(body, zlib.crc32(struct.pack("<BIQ", code, len(body), received_ns)))
-
-
-def segments(folder: Path) -> list[tuple[int, Path]]:
-    """List the segments with their first positions, in order; other files are passed over."""
-    named = ((path.name.removesuffix(_SUFFIX), path) for path in folder.glob(f"*{_SUFFIX}"))
-    return sorted((int(name), path) for name, path in named if _SEGMENT_NAME.fullmatch(name))
 
 
 class Journal:
@@ -126,7 +70,7 @@ class Journal:
             Overloaded: Too much waits to be written or stored.
         """
         received_ns = time.time_ns()
-        header = encode_record(signal, body, received_ns)
+        header = encode_header(signal, body, received_ns)
         future: Future[int] = Future()
         future.set_running_or_notify_cancel()  # a client that goes away can't cancel it
         with self._changed:
@@ -230,10 +174,7 @@ class Journal:
     def _drop_segment(self) -> None:
         os.close(self._descriptor)
         self._descriptor = -1
-        self._segment_path(self._segment_start).unlink(missing_ok=True)
-
-    def _segment_path(self, start: int) -> Path:
-        return self._folder / f"{start:020d}{_SUFFIX}"
+        segment_path(self._folder, self._segment_start).unlink(missing_ok=True)
 
     def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:
         if self._descriptor < 0:
@@ -248,7 +189,7 @@ class Journal:
 
     def _open_segment(self) -> None:
         self._segment_start = self.durable
-        path = self._segment_path(self._segment_start)
+        path = segment_path(self._folder, self._segment_start)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         folder = os.open(self._folder, os.O_RDONLY)
         try:

@@ -51,6 +51,11 @@ class Layout:
         return self.root / "set-aside"
 
     @property
+    def attempt(self) -> Path:
+        """Says what is being stored from the journal."""
+        return self.root / "attempt.json"
+
+    @property
     def spill(self) -> Path:
         """Folder for DuckDB's temporary files."""
         return self.root / "tmp"

@@ -19,9 +19,10 @@ from typing import Any
 
 from dbagenteval.errors import Overloaded, StoreError, StoreTooNew
 from dbagenteval.store.feed import CLOSE, encode_position
-from dbagenteval.store.journal import Journal, segments
+from dbagenteval.store.journal import Journal
 from dbagenteval.store.layout import Layout, write_private
 from dbagenteval.store.lock import StoreLock
+from dbagenteval.store.records import segments
 from dbagenteval.store.replay import cut_torn_tail
 
 __all__ = ["StoreOwner"]

@@ -52,19 +52,15 @@ class TraceReader:
         trace_ids: Sequence[str] | None,
     ) -> Iterator[OtelTrace]:
         """Give the traces in order of their start, then log records that belong to none."""
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute("USE store")
-            cursor.begin()
-            wanted = None if trace_ids is None else id_bytes(trace_ids)
-            filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
-            cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
-            for chunk in chunks(cursor):
-                yield from self._read_chunk(cursor, chunk)
-            if wanted is None:
-                yield from self._unattached(cursor, filters)
-        finally:
-            cursor.close()
+        cursor = self._connection
+        cursor.begin()
+        wanted = None if trace_ids is None else id_bytes(trace_ids)
+        filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
+        cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
+        for chunk in chunks(cursor):
+            yield from self._read_chunk(cursor, chunk)
+        if wanted is None:
+            yield from self._unattached(cursor, filters)
 
     def _read_chunk(
         self, cursor: duckdb.DuckDBPyConnection, chunk: list[Any]

@@ -7,7 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from dbagenteval.store.journal import (
+from dbagenteval.store.layout import write_private
+from dbagenteval.store.records import (
     HEADER,
     MAGIC,
     Record,
@@ -15,7 +16,6 @@ from dbagenteval.store.journal import (
     is_intact,
     segments,
 )
-from dbagenteval.store.layout import write_private
 
 __all__ = ["JournalReader", "cut_torn_tail"]
 

@@ -41,14 +41,6 @@ class RequestReader:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def requests(self) -> Iterator[tuple[str, Any]]:
-        """Give the signal and the request message, for everything."""
-        for part in self.parts():
-            if part.traces is not None:
-                yield "traces", part.traces
-            if part.logs is not None:
-                yield "logs", part.logs
-
     def parts(
         self,
         *,
@@ -58,29 +50,25 @@ class RequestReader:
         trace_ids: Sequence[str] | None = None,
     ) -> Iterator[Part]:
         """Give the traces that `TraceReader.traces` would, some at a time, as messages."""
-        cursor = self._connection.cursor()
+        cursor = self._connection
         filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
         wanted = None if trace_ids is None else id_bytes(trace_ids)
-        try:
-            cursor.execute("USE store")
-            cursor.begin()
-            cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
-            for chunk in chunks(cursor):
-                ids = [row[0] for row in chunk]
-                part = Part([trace_id.hex() for trace_id in ids], None, None)
-                between = span_range(chunk)
-                if between is not None:
-                    part.traces = self._traces(cursor, {**between, "trace_ids": ids})
-                between = log_range(chunk)
-                if between is not None:
-                    parameters = {**between, "trace_ids": ids}
-                    rows = cursor.execute(statement("read_logs"), parameters).fetchall()
-                    part.logs = self._logs(cursor, rows)
-                yield part
-            if wanted is None:
-                yield from self._unattached(cursor, filters)
-        finally:
-            cursor.close()
+        cursor.begin()
+        cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
+        for chunk in chunks(cursor):
+            ids = [row[0] for row in chunk]
+            part = Part([trace_id.hex() for trace_id in ids], None, None)
+            between = span_range(chunk)
+            if between is not None:
+                part.traces = self._traces(cursor, {**between, "trace_ids": ids})
+            between = log_range(chunk)
+            if between is not None:
+                parameters = {**between, "trace_ids": ids}
+                rows = cursor.execute(statement("read_logs"), parameters).fetchall()
+                part.logs = self._logs(cursor, rows)
+            yield part
+        if wanted is None:
+            yield from self._unattached(cursor, filters)
 
     def _unattached(
         self, cursor: duckdb.DuckDBPyConnection, filters: dict[str, Any]

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import duckdb
 
 from dbagenteval.errors import StoreError
-from dbagenteval.otlp.values import OtelTrace
 from dbagenteval.store.applier import BATCH_BYTES, BATCH_RECORDS, Applier, Feed
-from dbagenteval.store.care import (
-    CheckReport,
-    check_database,
-    compact_database,
-    export_parquet,
-    prune,
-    shrink,
-)
-from dbagenteval.store.database import open_database, read_meta
-from dbagenteval.store.journal import Journal, segments
+from dbagenteval.store.care import CheckReport, prune, shrink
+from dbagenteval.store.compaction import Compaction
+from dbagenteval.store.contents import Contents
+from dbagenteval.store.database import read_meta
+from dbagenteval.store.journal import Journal
 from dbagenteval.store.layout import Layout
+from dbagenteval.store.live import LiveDatabase
 from dbagenteval.store.lock import StoreLock
-from dbagenteval.store.memory import MemoryLimit
-from dbagenteval.store.reading import TraceReader
-from dbagenteval.store.replay import JournalReader, cut_torn_tail
-from dbagenteval.store.requests import Part, RequestReader
-from dbagenteval.store.statements import statement
-from dbagenteval.store.writer import POSITION_KEY, Applied, Writer
+from dbagenteval.store.records import segments
+from dbagenteval.store.replay import cut_torn_tail
+from dbagenteval.store.writer import POSITION_KEY, Applied
 
-__all__ = ["Store", "StoreStats"]
+__all__ = ["Store"]
 
 _log = logging.getLogger(__name__)
 
@@ -44,30 +33,7 @@ _READER_WAIT_S = 0.5
 _MAX_FAILURES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStats:
-    """How much a store holds.
-
-    Args:
-        spans: Stored spans.
-        logs: Stored log records.
-        otel_traces: Distinct trace ids, of spans or logs.
-        bytes: Size of the database and the journal on disk.
-        services: Values of `service.name`, sorted.
-        first_start_ns: Earliest start of a span, Unix nanoseconds; None if there is none.
-        last_end_ns: Latest end of a span.
-    """
-
-    spans: int
-    logs: int
-    otel_traces: int
-    bytes: int
-    services: tuple[str, ...]
-    first_start_ns: int | None
-    last_end_ns: int | None
-
-
-class Store:
+class Store(Contents):
     """One store directory, owned (`write=True`) or read beside other readers.
 
     Use `Store.open` as a context manager; leaving it stores what the journal still holds.
@@ -79,6 +45,7 @@ class Store:
         self._journal: Journal | None = None
         self._thread: threading.Thread | None = None
         self._applier: Applier | None = None
+        self._caring = threading.Lock()
         if write:
             self._open(write=True)
             return
@@ -86,9 +53,8 @@ class Store:
             self._open(write=True)
             self._replay()
             self._drop_segments()
-            self._memory.close()
-            self._connection.close()
             self._applier = None
+            self._database.close()
         self._open(write=False)
         if lock is not None:
             lock.share()
@@ -135,16 +101,11 @@ class Store:
         return cls(Layout(Path(directory)), None, write=True)
 
     def _open(self, *, write: bool) -> None:
-        self._connection = open_database(self._layout, write=write)
-        self._memory = MemoryLimit(self._connection)
-        self._applier = self._new_applier() if write else None
-
-    def _new_applier(self) -> Applier:
-        self.position = read_meta(self._connection, POSITION_KEY) or 0
-        reader = JournalReader(
-            self._layout.journal, position=self.position, set_aside=self._layout.set_aside
-        )
-        return Applier(Writer(self._connection, self._layout), reader, self._memory)
+        self._database = LiveDatabase(self._layout, write=write)
+        self._applier = None
+        if write:
+            self.position = read_meta(self._database.connection, POSITION_KEY) or 0
+            self._applier = Applier(self._database, self._layout, self.position)
 
     def _start_journal(self) -> None:
         """Store what an earlier owner acknowledged and did not store; then take requests."""
@@ -194,8 +155,7 @@ class Store:
             self._journal.close()
         if self._thread is not None:
             self._thread.join()
-        self._memory.close()
-        self._connection.close()
+        self._database.close()
         if self._journal is not None and self._writing().failure is None:
             self._drop_segments()
         self._journal = self._thread = self._applier = None
@@ -280,73 +240,16 @@ class Store:
             except duckdb.Error as error:
                 raise self._unwritable(error) from error
 
-    # Reading
-
-    def otel_traces(
-        self,
-        *,
-        since_ns: int | None = None,
-        until_ns: int | None = None,
-        service: str | None = None,
-        trace_ids: Sequence[str] | None = None,
-    ) -> Iterator[OtelTrace]:
-        """Read traces in order of their start, a chunk at a time, in one consistent view.
-
-        Args:
-            since_ns: Only traces that start at or after this time.
-            until_ns: Only traces that start before this time.
-            service: Only traces with a span or log record of this service; they come whole.
-            trace_ids: Only these, 32 hex digits each.
-
-        Yields:
-            Traces with their spans by start time and their log records by time. At the end, log
-            records that belong to no trace, some at a time under the trace id "" (none of them if
-            `trace_ids` is given).
-        """
-        with self._memory.roomy():
-            yield from TraceReader(self._connection).traces(
-                since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
-            )
-
-    def requests(self) -> Iterator[tuple[str, Any]]:
-        """Read everything as OTLP export requests, field for field as it came.
-
-        Yields:
-            Signal and request message, some traces at a time, in order of their start.
-        """
-        with self._memory.roomy():
-            yield from RequestReader(self._connection).requests()
-
-    def parts(
-        self,
-        *,
-        since_ns: int | None = None,
-        until_ns: int | None = None,
-        service: str | None = None,
-        trace_ids: Sequence[str] | None = None,
-    ) -> Iterator[Part]:
-        """Read the traces that `otel_traces` would as OTLP messages, some at a time."""
-        with self._memory.roomy():
-            yield from RequestReader(self._connection).parts(
-                since_ns=since_ns, until_ns=until_ns, service=service, trace_ids=trace_ids
-            )
-
     # Care
 
     def check(self) -> CheckReport:
         """Check that everything stored fits together."""
-        with self._cursor() as cursor:
-            report = check_database(cursor, self._layout)
+        report = super().check()
         failure = self._applier.failure if self._applier is not None else None
         if failure is None:
             return report
         blocked = f"the journal can't be stored at present: {str(failure).splitlines()[0]}"
         return CheckReport(faults=(blocked, *report.faults), set_aside=report.set_aside)
-
-    def export_parquet(self, directory: str | Path) -> None:
-        """Write all tables as Parquet files; see `care.export_parquet`."""
-        with self._cursor() as cursor:
-            export_parquet(cursor, Path(directory))
 
     def prune(self, *, before_ns: int | None = None, max_bytes: int | None = None) -> None:
         """Remove traces that ended before a time, then the oldest while it is over a size.
@@ -354,66 +257,34 @@ class Store:
         Raises:
             StoreError: The database can't be written.
         """
-        self._writing().care(lambda: self._prune(before_ns, max_bytes))
+        with self._caring:
+            self._writing().care(lambda: self._prune(before_ns, max_bytes))
 
     def _prune(self, before_ns: int | None, max_bytes: int | None) -> None:
         try:
-            with self._cursor() as cursor:
+            with self._database.reading() as cursor:
                 if before_ns is not None:
-                    prune(cursor, before_ns)
+                    prune(cursor, self._layout, before_ns)
                 if max_bytes is not None:
-                    shrink(cursor, max_bytes)
+                    shrink(cursor, self._layout, max_bytes)
         except duckdb.Error as error:
             raise self._unwritable(error) from error
 
-    @classmethod
-    def compact(cls, directory: str | Path) -> None:
-        """Write the database of a store anew, smaller and in order of time.
+    def compact(self) -> None:
+        """Write the database anew, smaller and in order of time; others read and store meanwhile.
 
         Raises:
-            StoreLocked: Another process owns the store.
-            StoreError: It can't be read or written.
+            StoreError: It can't be written, or is being read all the time.
         """
-        cls.open(directory, write=True).close()  # stores what the journal holds
-        layout = Layout(Path(directory))
-        lock = StoreLock(layout, shared=False)
-        try:
-            compact_database(layout)
-        finally:
-            lock.release()
+        applier = self._writing()
+        with self._caring, Compaction(self._database, self._layout) as compaction:
+            compaction.copy()
+            applier.exchange(compaction.finish)
 
-    @contextmanager
-    def _cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute("USE store")
-            with self._memory.roomy():
-                yield cursor
-        finally:
-            cursor.close()
-
-    def stats(self) -> StoreStats:
-        """Count what is stored."""
-        with self._cursor() as cursor:
-            (row,) = cursor.execute(statement("stats")).fetchall()
-        files = [self._layout.database, self._layout.database_log]
-        files += [path for _, path in segments(self._layout.journal)]
-        return StoreStats(
-            spans=row[0],
-            logs=row[1],
-            otel_traces=row[2],
-            first_start_ns=row[3],
-            last_end_ns=row[4],
-            services=tuple(name for name in row[5] or () if name),
-            bytes=sum(map(_size, files)),
-        )
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:  # a part of the journal that was removed just now
-        return 0
+    def prune_and_compact(self, *, before_ns: int | None, max_bytes: int | None) -> None:
+        """Do both, one after the other."""
+        self.prune(before_ns=before_ns, max_bytes=max_bytes)
+        self.compact()
 
 
 def _batches(requests: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:

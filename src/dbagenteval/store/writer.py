@@ -18,14 +18,14 @@ from dbagenteval.store.database import read_meta, write_meta
 from dbagenteval.store.layout import Layout, write_private
 from dbagenteval.store.statements import statement
 
-__all__ = ["POSITION_KEY", "Applied", "Writer"]
+__all__ = ["BATCH_KEY", "POSITION_KEY", "Applied", "Writer"]
 
 _log = logging.getLogger(__name__)
 
 POSITION_KEY = "journal_position"
 """The journal is stored up to this position (`meta` table)."""
 
-_BATCH_KEY = "batch"
+BATCH_KEY = "batch"
 """Number of the last batch; rows carry it, so that a trace is looked for in its batches only."""
 
 _MAX_LOG_BYTES = 48 << 20
@@ -90,14 +90,14 @@ class Writer:
             requests, columns = readable, self._builder.build(readable)
         self._connection.begin()
         try:
-            self._batch = 1 + (read_meta(self._connection, _BATCH_KEY) or 0)
+            self._batch = 1 + (read_meta(self._connection, BATCH_KEY) or 0)
             repeated = self._repeated_log_requests(requests)
             if repeated:
                 kept = [request for index, request in enumerate(requests) if index not in repeated]
                 columns = self._builder.build(kept)
             requests.clear()
             applied = self._insert(columns, set_aside)
-            write_meta(self._connection, _BATCH_KEY, self._batch)
+            write_meta(self._connection, BATCH_KEY, self._batch)
             if position is not None:
                 write_meta(self._connection, POSITION_KEY, position)
             self._connection.commit()
@@ -212,7 +212,8 @@ class Writer:
                 seen.add(digest)
                 fresh.append(digest)
         if fresh:
-            self._connection.execute(statement("insert_log_requests"), {"digests": fresh})
+            parameters = {"digests": fresh, "batch": self._batch}
+            self._connection.execute(statement("insert_log_requests"), parameters)
         return repeated
 
     def _one(self, sql: str) -> tuple[int | None, ...]:

@@ -1,1 +1,1 @@
-INSERT INTO store.log_requests SELECT * FROM old.log_requests;
+INSERT INTO fresh.log_requests SELECT * FROM store.log_requests WHERE digest NOT IN (SELECT digest FROM fresh.log_requests);

@@ -1,1 +1,1 @@
-INSERT INTO store.meta SELECT * FROM old.meta;
+INSERT INTO fresh.meta SELECT * FROM store.meta;

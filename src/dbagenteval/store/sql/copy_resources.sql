@@ -1,1 +1,1 @@
-INSERT INTO store.resources SELECT * FROM old.resources;
+INSERT INTO fresh.resources SELECT * FROM store.resources WHERE resource_id NOT IN (SELECT resource_id FROM fresh.resources);

@@ -1,3 +1,4 @@
 CREATE TABLE IF NOT EXISTS log_requests (
-    digest BLOB NOT NULL
+    digest BLOB NOT NULL,
+    batch UBIGINT NOT NULL
 );

@@ -1,1 +1,1 @@
-INSERT INTO log_requests SELECT unnest($digests);
+INSERT INTO log_requests SELECT unnest($digests), $batch;

@@ -1,1 +1,0 @@
-INSERT INTO store.logs SELECT * FROM old.logs ORDER BY at_ns;

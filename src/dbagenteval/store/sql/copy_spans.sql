@@ -1,1 +1,0 @@
-INSERT INTO store.spans SELECT * FROM old.spans ORDER BY start_ns;

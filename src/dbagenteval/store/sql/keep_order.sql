@@ -1,1 +1,0 @@
-SET preserve_insertion_order = true;

@@ -2,7 +2,8 @@
 
 Server and load generator are processes on the same machine. `python benchmarks/ingest.py` prints a
 table; `--runs 3` gives the spread; `--only genai-grpc` one line of it. The line `scale` stores ten
-million spans; it takes some minutes and 25 GB of disk.
+million spans; it takes some minutes and 25 GB of disk. `--peers` sends the same (less of it) to
+arize-phoenix and mlflow, installs them first, and prints the ratios.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ingest_peers import PEERS, measure_peer
 from ingest_scale import measure_burst, measure_scale
 from ingest_server import Server, cpu_seconds, disk_bytes, load, resident_mb
 
@@ -82,8 +84,10 @@ def show(name: str, runs: list[dict[str, float]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--only", choices=[*SETTINGS, "burst", "scale"], action="append")
+    parser.add_argument("--only", choices=[*SETTINGS, "burst", "scale", *PEERS], action="append")
     parser.add_argument("--scale-spans", type=int, default=10_000_000)
+    parser.add_argument("--peers", action="store_true", help="beside arize-phoenix and mlflow")
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/dbagenteval-benchmarks")
     parser.add_argument("--folder", help="where the stores are made; scale needs 25 GB")
     options = parser.parse_args()
     measures: dict[str, Callable[[Path], dict[str, float]]] = {
@@ -91,6 +95,11 @@ def main() -> None:
         "burst": measure_burst,
         "scale": partial(measure_scale, spans=options.scale_spans),
     }
+    if options.peers:
+        measures |= {
+            name: partial(measure_peer, peer, cache=options.cache) for name, peer in PEERS.items()
+        }
+    rates = {}
     for name in options.only or measures:
         runs = []
         for _ in range(options.runs):
@@ -100,6 +109,10 @@ def main() -> None:
             finally:
                 shutil.rmtree(folder)
         show(name, runs)
+        rates[name] = statistics.median(run.get("stored/s", 0.0) for run in runs)
+    for name in rates.keys() & PEERS.keys():
+        ratio = rates["genai-http"] / rates[name]
+        print(f"genai-http / {name}: {ratio:,.0f} (required {PEERS[name].required})")
 
 
 if __name__ == "__main__":

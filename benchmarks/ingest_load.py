@@ -248,6 +248,7 @@ class HttpSender:
         self.headers = {"Content-Type": kind}
         if options.gzip:
             self.headers["Content-Encoding"] = "gzip"
+        self.headers.update(header.split("=", 1) for header in options.header)
 
     def send(self, body: bytes) -> str:
         self.connection.request("POST", self.path, body, self.headers)
@@ -318,6 +319,7 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=4)
     parser.add_argument("--gzip", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--header", action="append", default=[], help="NAME=VALUE, for HTTP")
     parser.add_argument("--lazily", action="store_true", help="make bodies as they are sent")
     parser.add_argument("--rate", type=float, default=0.0, help="spans a second; 0 for all")
     parser.add_argument("--seed", type=int, default=1)

@@ -94,6 +94,8 @@ def draft_of(
         fields["reference_sql"] = redaction.sql(proposal.sql)
     elif candidate.is_without_sql and candidate.failure is None:
         fields["sql"] = "none"
+    if candidate.sql and candidate.dialect:
+        fields["dialect"] = candidate.dialect
     provenance = {
         **_seen(group, redaction),
         **({} if proposal is None else _proposed(proposal, redaction, now)),
@@ -166,6 +168,6 @@ def _id_of(question: str, taken: Collection[str]) -> str:
         name = name.rpartition("-")[0]
     name = name[:_ID_CHARS]
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    if 2 * len(ascii_text) < len(question):  # the script is another one
+    if not name or 2 * len(ascii_text) < len(question):  # the script is another one
         return f"question-{digest}"
     return name if name not in taken else f"{name}-{digest}"

@@ -211,7 +211,8 @@ class Redaction:
         if text.islower() and not self._identifiers.isdisjoint((text, f"{text}s")):
             return text  # `orders of Mr Orders`
         self._replaced.add("name")
-        word = self._words.get(key, "Name")  # the pattern takes ı for i too, and casefold does not
+        # The pattern takes a dotless i for an i, which casefold does not.
+        word = self._words.get(key, "Name")
         if text.islower():
             return word.lower()
         return word.upper() if text.isupper() and len(text) > 1 else word

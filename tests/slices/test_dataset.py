@@ -54,6 +54,14 @@ def test_the_script_says_in_which_dialect_queries_are(written):
     assert data("SELECT 7 / 2 AS half, '5'::int AS five") == [{"half": 3, "five": 5}]
 
 
+def test_a_dialect_may_have_the_name_that_databases_give_themselves(written):
+    """As a case may name it; one that nobody knows is a mistake."""
+    path = written(SCRIPT)
+    assert dataset_executor(path, dialect="postgresql").dialect == "postgres"
+    with pytest.raises(SliceError, match="unknown dialect 'klingon'"):
+        dataset_executor(path, dialect="klingon")
+
+
 def test_division_is_as_in_the_dialect(written):
     """DuckDB divides integers to a fraction, PostgreSQL and SQLite don't."""
     path = written("CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (7)")

@@ -320,3 +320,27 @@ def test_rows_in_the_wrong_order_are_a_failure_where_order_counts(sqlite_shop):
     unordered = Case("?", reference_sql=reference)
     with pytest.raises(SliceError, match="does not show"):
         slice_data(sqlite_shop, [agent, reference], SameFailure(rows_differ(agent, unordered)))
+
+
+def test_rows_that_no_copy_takes_are_told(tmp_path):
+    """A key to a column that is not unique, which SQLite lets stand while it checks no keys."""
+    with sqlite3.connect(tmp_path / "loose.db") as database:
+        database.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
+        database.execute("INSERT INTO t VALUES (1, 7), (2, 7)")
+        database.execute("CREATE TABLE c (n INTEGER REFERENCES t (n))")
+        database.execute("INSERT INTO c VALUES (7)")
+    database.close()
+    agent, reference = "SELECT COUNT(*) FROM c", "SELECT 5 + COUNT(*) FROM c"
+    with pytest.raises(SliceError, match="the rows can't be copied: UNIQUE constraint failed"):
+        slice_data(
+            f"sqlite:///{tmp_path}/loose.db",
+            [agent, reference],
+            SameFailure(failing(agent, reference)),
+        )
+
+
+def test_without_reference_no_rows_differ(sqlite_shop):
+    """There is nothing to differ from."""
+    agent = "SELECT COUNT(*) FROM customers"
+    with pytest.raises(SliceError, match="does not show"):
+        slice_data(sqlite_shop, [agent], SameFailure(rows_differ(agent, Case("?"))))

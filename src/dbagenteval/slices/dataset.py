@@ -74,14 +74,11 @@ def dataset_executor(path: str | Path, *, dialect: str | None = None) -> Dataset
 def _loaded(path: str, _changed_ns: int, _bytes: int, dialect: str | None, shown: str) -> Dataset:
     script = Path(path).read_text(encoding="utf-8-sig")
     said = _DIALECT.search(script)
-    if said is not None:
-        known = from_system_name(said[1])
-        if known is None:
-            line = _line(script, said.start(1))
-            raise SliceError(f"{shown}:{line}: unknown dialect {quoted(said[1])}")
-        dialect = known
-    dialect = dialect or "sqlite"
-    line = 1
+    line = 1 if said is None else _line(script, said.start(1))
+    name = said[1] if said is not None else dialect or "sqlite"
+    dialect = from_system_name(name)
+    if dialect is None:
+        raise SliceError(f"{shown}:{line}: unknown dialect {quoted(name)}")
 
     def statements() -> Iterator[str]:
         nonlocal line

@@ -59,16 +59,26 @@ class Slicer:
         """
         items = [(at, row) for at, table in enumerate(self._schema) for row in rows[table.name]]
         items = self._without_orphans(items)
-        if not self._fails(items):
+        if not self._is_enough(items):
             raise SliceError("the failure does not show on a copy of the data")
-        kept, is_minimal = shrink(items, self._fails, without_orphans=self._without_orphans)
+        kept, is_minimal = shrink(items, self._is_enough, without_orphans=self._without_orphans)
         return self._by_table(kept), is_minimal
 
-    def _fails(self, items: Sequence[_Item]) -> bool:
-        return self._fail(self._by_table(items))
+    def _is_enough(self, items: Sequence[_Item]) -> bool:
+        return self._is_shown_by(self._by_table(items))
 
-    def _fail(self, rows: TableRows, redaction: Redaction | None = None) -> bool:
-        sandbox = Sandbox(statements_of(self._schema, rows), dialect=self._dialect)
+    def _is_shown_by(self, rows: TableRows, redaction: Redaction | None = None) -> bool:
+        """Say whether the failure is there on a copy of rows, or of what redaction makes of them.
+
+        Raises:
+            SliceError: The database that holds the copy does not take the rows.
+        """
+        copied = rows if redaction is None else redaction.rows(rows)
+        try:
+            sandbox = Sandbox(statements_of(self._schema, copied), dialect=self._dialect)
+        except Exception as error:
+            reason = str(error).strip().splitlines()[0]
+            raise SliceError(f"the rows can't be copied: {reason}") from error
 
         def execute(sql: str) -> Rows:
             if redaction is None:
@@ -116,7 +126,7 @@ class Slicer:
         redaction = Redaction(
             self._schema, rows, statements, dialect=self._dialect, redact=redact, kept=kept
         )
-        return redaction if self._fail(redaction.rows(rows), redaction) else None
+        return redaction if self._is_shown_by(rows, redaction) else None
 
     def _by_table(self, items: Sequence[_Item]) -> dict[str, list[Row]]:
         rows: dict[str, list[Row]] = {table.name: [] for table in self._schema}

@@ -62,7 +62,12 @@ class Redaction:
         self._kept = frozenset(kept)
         self._literals = {each for sql in statements for each in texts_in(sql, dialect)}
         self._new: dict[Any, Any] = {}
-        self._taken = set(self._literals)
+        self._taken = self._literals | {
+            leaf
+            for table, at, column in _columns(schema)
+            for row in rows[table.name]
+            for leaf in _leaves(row[at], column)
+        }
         self._patterns: dict[str, str] = {}
         compared = [each for sql in statements for each in compared_texts(sql, dialect)]
         private = [each for each in compared if self._is_private_literal(*each[:2])]

@@ -114,7 +114,7 @@ def read_extract(
 
     engine = read_only_engine(database_url)
     try:
-        dialect = dialect or from_system_name(engine.dialect.name) or "duckdb"
+        dialect = from_system_name(dialect or engine.dialect.name) or "duckdb"
         schema = _schema_of(engine, statements, dialect)
         sample = read_sample(engine, schema, statements, dialect=dialect, max_rows=_READ_ROWS)
     except SQLAlchemyError as error:

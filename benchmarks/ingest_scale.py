@@ -78,7 +78,9 @@ def measure_scale(folder: Path, spans: int) -> dict[str, float]:
     filling = load(server.target("grpc"), spans - total[0], "--seed", str(FILL_SEED), "--lazily")
     total[0] += filling["spans"]
     fill_rate = filling["spans"] / (server.wait_stored(total[0]) - filling["started"])
+    print(f"filled at {fill_rate:,.0f} spans/s; empty {empty_rate:,.0f}", file=sys.stderr)
     full_rate, full_cpu = medians([one_round(server, seed, total) for seed in (4, 5, 6)])
+    print(f"full {full_rate:,.0f} spans/s, cpu {empty_cpu:.2f} {full_cpu:.2f}", file=sys.stderr)
     trace_ids = some_trace_ids(filling["spans"], 600)
     idle = read_times_ms(server.store, trace_ids[:300])
     with ThreadPoolExecutor(1) as pool:

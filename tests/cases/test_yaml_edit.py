@@ -9,7 +9,7 @@ from dbagenteval.cases.yaml_edit import append_cases, remove_case, remove_field,
 from dbagenteval.errors import UserError
 
 LIVED_IN = """\
-# Cases of the shop.   Two blanks and a trailing one: \n\
+# Cases of the Ä😀 shop.   Two blanks and a trailing one: \n\
 - id:   delivered      # the first one
   question: "How many orders are delivered?"
   tags: [easy,   'money']

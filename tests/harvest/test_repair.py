@@ -206,6 +206,14 @@ def test_pre_aggregated_sums_are_right(url, schema):
             "Total by city?",
         ),
         ("SELECT name FROM countries", "All countries?"),
+        ('SELECT COUNT(*) FROM orders WHERE tenant_id = 1 AND status = "statu"', "How many?"),
+        (
+            "SELECT customer_id, SUM(total) AS t FROM orders WHERE tenant_id = 1 "
+            "GROUP BY customer_id ORDER BY t DESC LIMIT 1",
+            "Wer ist unser größter Kunde?",
+        ),
+        ("SELECT SUM(total) FROM orders WHERE tenant_id = 1", "Der Umsatz im letzten Monat?"),
+        ("SELECT COUNT(id) FROM orders WHERE tenant_id = 1 AND total > 3", "Orders of at least 3?"),
         ("SELECT MAX(o.total) FROM orders o JOIN items i ON i.order_id = o.id "
          "WHERE o.tenant_id = 1", "The highest total?"),
         ("DELETE FROM customers", "Delete all customers"),

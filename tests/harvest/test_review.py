@@ -197,6 +197,31 @@ def test_decisions_that_can_t_be_taken(file, capsys, words, message):
     assert file.read_text() == DRAFTS
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "new.yaml: there is no such file"),
+        ("- question: How many?\n  status: draft\n", "the draft 'How many?' has no id"),
+        ("- question: How many?\n  status: drafted\n", "'status' must be one of"),
+    ],
+)
+def test_files_that_can_t_be_reviewed(shop, capsys, text, message):
+    """Exit 2."""
+    if text is not None:
+        (shop.folder / "new.yaml").write_text(text)
+    assert main(["harvest", "review", "new.yaml"]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_status_from_an_alias_is_not_taken_for_removed(shop, capsys):
+    """The file stays as it is."""
+    text = "- &d {id: a, question: A?, reference_sql: SELECT 1, status: draft}\n- <<: *d\n  id: b\n  question: B?\n"
+    (shop.folder / "new.yaml").write_text(text)
+    assert main(["harvest", "review", "new.yaml", "--accept", "b"]) == 2
+    assert "case 'b' has its status from somewhere else" in capsys.readouterr().err
+    assert (shop.folder / "new.yaml").read_text() == text
+
+
 def test_a_reference_that_writes_is_refused(file, capsys):
     """And never run."""
     file.write_text(

@@ -15,11 +15,11 @@ from typing import Any
 import yaml
 
 from dbagenteval.cases.yaml_places import Place, case_list
+from dbagenteval.cases.yaml_source import Loader
 from dbagenteval.errors import UserError, quoted
 
 __all__ = ["append_cases", "remove_case", "remove_field", "set_field"]
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NEVER_FOLD = 1 << 30
 # PyYAML adds breaks of its own to other line breaks; blank lines at an end are lost to the eye.
 _BROKEN_AS_BLOCK = re.compile("[\r\x85\u2028\u2029]|\n\n\\Z")
@@ -172,7 +172,7 @@ def _checked(changed: str, expected: list[Any], path: str) -> str:
 
 
 def _items(text: str) -> list[Any]:
-    document = yaml.load(text, _Loader)  # noqa: S506 a safe loader
+    document = yaml.load(text, Loader)  # noqa: S506 a safe loader
     return list((document["cases"] if isinstance(document, dict) else document) or ())
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from dbagenteval.cases.yaml_source import Loader
 from dbagenteval.errors import UserError
 
 __all__ = ["Field", "Place", "case_list"]
@@ -64,8 +65,7 @@ def case_list(text: str, path: str) -> Place | None:
         UserError: It is no YAML, or has no such list.
     """
     try:
-        # In Python, not in C: libyaml counts bytes, the reader here counts characters.
-        events = yaml.parse(text, yaml.SafeLoader)
+        events = yaml.parse(text, Loader)
         root = next((_place(event, events) for event in events if _opens_value(event)), None)
     except (yaml.YAMLError, RecursionError) as error:
         raise UserError(f"{path}: invalid YAML ({' '.join(str(error).split())})") from None

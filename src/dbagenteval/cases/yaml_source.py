@@ -8,9 +8,12 @@ import yaml
 
 from dbagenteval.cases.source import Item, Source, case_items
 
-__all__ = ["read_yaml"]
+__all__ = ["Loader", "read_yaml"]
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where PyYAML has it. The two differ in what they accept, so that all readers of one
+file take the same."""
+
 _TAG = "tag:yaml.org,2002:"
 # A file of plain cases has no aliases at all; a bomb multiplies a few nodes into millions.
 _MAX_EXPANDED = 100_000
@@ -30,7 +33,7 @@ def read_yaml(text: str, path: str) -> Source:
         otherwise than they look (`NO`, `012`, `12:30`) are warnings.
     """
     source = Source()
-    loader = _Loader(text)
+    loader = Loader(text)
     try:
         node = loader.get_single_node()
         if node is None:

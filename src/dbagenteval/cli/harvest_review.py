@@ -6,6 +6,7 @@ import datetime
 import getpass
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -46,6 +47,8 @@ def review(
     """Accept, edit or reject the drafts of a cases file, in the terminal or by options."""
     from dbagenteval.harvest.casefile import read_case_file
 
+    if not Path(file).is_file():
+        raise UserError(f"{file}: there is no such file; expected one that `harvest` has written")
     reviewer = _Reviewer(file, limited_executor(database), by or _login_name())
     if accept or reject:
         reviewer.decide(accept, reject)
@@ -54,6 +57,9 @@ def review(
     if not drafts:
         click.echo(f"{file}: no drafts")
         return EXIT_OK
+    nameless = next((draft.question for draft in drafts if not draft.id), None)
+    if nameless is not None:
+        raise UserError(f"{file}: the draft {quoted(nameless)} has no id; give it one")
     reviewer.ask([draft.id for draft in drafts])
     return EXIT_OK
 

@@ -58,6 +58,8 @@ class CaseFile:
         """Give the file with a draft accepted, and who did it when."""
         path = str(self.path)
         text = remove_field(self._plain, case_id, "status", path)
+        if text == self._plain:
+            raise UserError(f"{path}: case {quoted(case_id)} has its status from somewhere else")
         if self._case(case_id).harvested:
             where = ("harvested", "accepted")
             text = set_field(text, case_id, where, {"by": by, "at": at}, path)

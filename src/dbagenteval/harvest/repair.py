@@ -71,7 +71,7 @@ def repairs(
 
     steps: dict[str, Callable[[exp.Expr], list[str]]] = {
         # Names come first, since the others look them up; a filter on what stays comes last.
-        "names": lambda tree: mend_names(tree, schema),
+        "names": lambda tree: mend_names(tree, schema, dialect),
         "fan_out": lambda tree: mend_fan_out(tree, schema),
         "aggregate": lambda tree: mend_aggregates(tree, question),
         "distinct": lambda tree: mend_distinct(tree, question),

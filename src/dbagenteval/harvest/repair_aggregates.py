@@ -13,8 +13,8 @@ _ASKED: dict[type[exp.AggFunc], str] = {
     exp.Sum: r"total|sum|sums|overall|altogether|combined|gesamt\w*|summe|insgesamt|zusammen",
     exp.Count: r"how many|number of|count of|wie ?viele|anzahl",
     exp.Max: r"highest|largest|biggest|greatest|maximum|max|most expensive|latest|newest"
-    r"|höchste\w*|größte\w*|maximal\w*|teuerste\w*|neu?este\w*|letzte\w*",
-    exp.Min: r"lowest|smallest|least|minimum|min|cheapest|earliest|oldest"
+    r"|höchste\w*|größte\w*|maximal\w*|teuerste\w*|neu?este\w*",
+    exp.Min: r"lowest|smallest|minimum|min|cheapest|earliest|oldest"
     r"|niedrigste\w*|kleinste\w*|geringste\w*|minimal\w*|billigste\w*|günstigste\w*|älteste\w*",
 }
 _DIFFERENT = r"different|distinct|unique|verschieden\w*|unterschiedlich\w*|eindeutig\w*"
@@ -32,6 +32,8 @@ def mend_aggregates(tree: exp.Expr, question: str) -> list[str]:
     if len(lacking) != 1:
         return []
     (wanted,) = lacking
+    if wanted in (exp.Max, exp.Min) and tree.find(exp.Order) is not None:
+        return []  # the one at the top of an order is the highest already
     said = []
     for node in used:
         if type(node) in asked or (isinstance(node.this, exp.Star) and wanted is not exp.Count):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from dbagenteval.rules.dialects import base_name
 from dbagenteval.slices.schema import Schema, Table
 from dbagenteval.slices.tables import base_tables
 
@@ -16,10 +17,11 @@ _CLOSE = 0.6
 """Likeness of two names from which one may be a misspelling of the other, 1 for equal ones."""
 
 
-def mend_names(tree: exp.Expr, schema: Schema | None) -> list[str]:
+def mend_names(tree: exp.Expr, schema: Schema | None, dialect: str | None) -> list[str]:
     """Replace unknown tables and columns in a statement; gives what was done in words.
 
-    A column is unknown if the tables of its SELECT are all known and none has it.
+    A column is unknown if the tables of its SELECT are all known and none has it. In SQLite an
+    unknown name in double quotes is a text.
     """
     if schema is None:
         return []
@@ -33,11 +35,11 @@ def mend_names(tree: exp.Expr, schema: Schema | None) -> list[str]:
                     node.set("alias", exp.TableAlias(this=exp.to_identifier(node.name)))
                 node.set("this", exp.to_identifier(name))
     for select in tree.find_all(exp.Select):
-        said += _mend_columns(select, schema)
+        said += _mend_columns(select, schema, may_be_text=base_name(dialect) == "sqlite")
     return list(dict.fromkeys(said))
 
 
-def _mend_columns(select: exp.Select, schema: Schema) -> list[str]:
+def _mend_columns(select: exp.Select, schema: Schema, *, may_be_text: bool) -> list[str]:
     sides = [select.args.get("from_"), *(select.args.get("joins") or ())]
     sources: dict[str, Table | None] = {}
     for side in sides:
@@ -50,6 +52,8 @@ def _mend_columns(select: exp.Select, schema: Schema) -> list[str]:
     said = []
     for column in select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not select or not column.name:
+            continue
+        if may_be_text and column.this.args.get("quoted"):
             continue
         meant = [sources.get(column.table.lower())] if column.table else list(sources.values())
         known = [table for table in meant if table is not None]

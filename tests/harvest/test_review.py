@@ -1,5 +1,6 @@
 """`dbagenteval harvest review`: in a terminal, and by options."""
 
+import io
 import os
 import pty
 import select
@@ -95,6 +96,22 @@ def test_all_that_is_needed_is_in_view(shop, file):
     ):
         assert line in shown.split("\n"), shown
     assert file.read_text() == DRAFTS
+
+
+def test_a_draft_with_data_is_shown_on_it(shop, file, monkeypatch, capsys):
+    """Its reference runs there, without any database."""
+    script = "CREATE TABLE customers (tenant_id INTEGER);\nINSERT INTO customers VALUES (1), (2);\n"
+    (shop.folder / "two.sql").write_text(script)
+    text = DRAFTS.replace(
+        "  harvested:\n", "  data: two.sql\n  harvested:\n    redacted: [name]\n", 1
+    )
+    file.write_text(text)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
+    assert main(["harvest", "review", "new.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "  reference's rows on the case's data (1)\n      n: 1\n" in shown
+    assert "two.sql: " in shown
+    assert "  redacted   name: there are stand-ins\n" in shown
 
 
 def test_accepting_in_the_terminal(shop, file):

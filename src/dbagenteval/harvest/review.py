@@ -81,9 +81,13 @@ def sheet(case: Case, run: ReferenceRun) -> Iterator[str]:
     if seen.get("answer"):
         yield f"  answer     {printable(seen['answer'], _MAX_CHARS)}"
     yield from _reference(case, run)
+    if case.data:
+        shows = printable(seen.get("data_shows") or "", _MAX_CHARS)
+        yield f"  data       {printable(case.data)}: {shows}"
     if seen.get("redacted"):
         kinds = printable(", ".join(map(str, seen["redacted"])))
-        yield f"  redacted   {kinds}: stand-ins are not in the database"
+        where = "" if case.data else ", which the database does not have"
+        yield f"  redacted   {kinds}: there are stand-ins{where}"
 
 
 def _reference(case: Case, run: ReferenceRun) -> Iterator[str]:
@@ -100,7 +104,8 @@ def _reference(case: Case, run: ReferenceRun) -> Iterator[str]:
     if run.error:
         yield f"  fails      {printable(run.error, _MAX_CHARS)}"
     elif run.rows is not None:
-        yield from _rows("reference's rows now", run.rows, len(run.rows))
+        where = "on the case's data" if case.data else "now"
+        yield from _rows(f"reference's rows {where}", run.rows, len(run.rows))
     else:
         when = printable(seen.get("reference_run") or "")
         count = seen.get("reference_row_count")

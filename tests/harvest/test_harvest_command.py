@@ -1,6 +1,7 @@
 """`dbagenteval harvest`: what becomes a draft, what has a case already, what is written."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -299,3 +300,24 @@ def test_a_template_of_a_question_is_no_duplicate(shop, drafts):
     shop.ingest()
     shop.harvest("--rules", shop.rules)
     assert [item["harvested"]["count"] for item in drafts().values()] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the total of orders?", r"total-orders"),
+        ("Größte Käufe im März?", r"grosste-kaufe-marz"),
+        (
+            "Which " + "extraordinarily " * 9 + "late?",
+            r"extraordinarily-extraordinarily-extraordinarily",
+        ),
+        ("???", r"question-[0-9a-f]{6}"),
+        ("顧客は何人いますか？", r"question-[0-9a-f]{6}"),
+    ],
+)
+def test_ids_can_be_read(shop, drafts, question, expected):
+    """Words of the question, or a digest where its script is another one."""
+    shop.turn(question, sql=COUNT, rows=[{"n": 3}])
+    shop.ingest()
+    shop.harvest("--rules", shop.rules)
+    assert re.fullmatch(expected, drafts()[question]["id"])

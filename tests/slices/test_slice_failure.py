@@ -21,6 +21,8 @@ TOP = (
     "ORDER BY spend DESC LIMIT 3"
 )
 
+CUT = {"observed": {"output": {"state": "cut", "why": "too long"}}}
+
 
 @pytest.fixture
 def url(tmp_path):
@@ -137,6 +139,10 @@ def test_what_cannot_be_shown_is_said(url):
     ("trace", "message"),
     [
         (Trace("?", [Stage("answer", output="42")]), "the trace has no SQL"),
+        (
+            Trace("?", [Stage("generate", output="SELECT 1 FR", meta=CUT)]),
+            "not seen whole: too long",
+        ),
         (traced("DELETE FROM orders"), "the SQL is not run"),
         (traced("SELECT pg_sleep(100)"), "the SQL is not run: calls forbidden function"),
     ],

@@ -60,11 +60,8 @@ def slice_failure(
         SliceError: The trace has no SQL that only reads, or nothing could be shown.
         TargetError: The database can't be opened.
     """
-    written, executed = trace.last_of("generate"), trace.last_of("execute")
-    agent_sql = written.output if written is not None else None
-    if not isinstance(agent_sql, str) or not agent_sql.strip():
-        raise SliceError("the trace has no SQL to slice data for")
-    statements = [agent_sql, *(case.reference_sqls if case is not None else ())]
+    executed = trace.last_of("execute")
+    statements = [_last_sql(trace), *(case.reference_sqls if case is not None else ())]
     extract = read_extract(database_url, statements)
     _check_reading(extract)
     failures: Iterable[_Shown] = _result(extract) if stage in ("", "answer") else ()
@@ -88,6 +85,16 @@ def slice_failure(
         else:
             return replace(found, shows=shows)
     raise SliceError("; ".join(reasons))
+
+
+def _last_sql(trace: Trace) -> str:
+    written = trace.last_of("generate")
+    if written is None or not isinstance(written.output, str) or not written.output.strip():
+        raise SliceError("the trace has no SQL to slice data for")
+    seen = written.observed("output")
+    if not seen.is_evidence:
+        raise SliceError(f"the trace's SQL was not seen whole: {seen.why or seen.state}")
+    return written.output
 
 
 _Shown = tuple[str, Failure, Rows]

@@ -40,9 +40,10 @@ class Made:
 
 @dataclass(frozen=True)
 class Written:
-    """How it is written: everything that must not matter."""
+    """How it is written: all that must not matter, and the seed of its literals."""
 
     seed: int
+    literals: int
     upper: bool
     aliased: bool
     comment: bool
@@ -72,7 +73,12 @@ def made_queries(draw: st.DrawFn) -> Made:
 
 
 ways_of_writing = st.builds(
-    Written, st.integers(0, 10**6), st.booleans(), st.booleans(), st.booleans()
+    Written,
+    st.integers(0, 10**6),
+    st.integers(0, 10**6),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
 
 
@@ -98,33 +104,54 @@ def write(made: Made, way: Written) -> str:
         sides = [column(side) for side in LINKS[frozenset((made.start, table))]]
         rng.shuffle(sides)
         text += f" {kind} {source(table)} ON {' = '.join(sides)}"
-    conditions = [_condition(column(name), sign, kind, rng) for name, sign, kind in made.filters]
+    conditions = [
+        _condition(column(name), sign, _Literals(kind, f"{way.literals} {name} {sign}"), rng)
+        for name, sign, kind in made.filters
+    ]
     rng.shuffle(conditions)
     text += f" WHERE {' AND '.join(conditions)}"
     text += f" GROUP BY {rng.choice([column(made.group), '1'])}" if made.group else ""
     text += f" ORDER BY {made.aggregate}({column(made.measure)}) DESC" if made.ordered else ""
-    text += f" LIMIT {rng.randrange(1, 500)}" if made.limited else ""
+    text += f" LIMIT {random.Random(way.literals).randrange(1, 500)}" if made.limited else ""
     return _spaced(text, way, rng)
 
 
-def _condition(column: str, sign: str, kind: str, rng: random.Random) -> str:
-    def value() -> str:
-        if kind == "number":
+class _Literals:
+    """Makes the literals of one condition."""
+
+    def __init__(self, kind: str, seed: str) -> None:
+        self.kind = kind
+        self.rng = random.Random(seed)
+
+    def one(self) -> str:
+        rng = self.rng
+        if self.kind == "number":
             return rng.choice([str(rng.randrange(1, 10**6)), f"{rng.random():.3f}", "-7"])
-        if kind == "date":
+        if self.kind == "date":
             return f"'20{rng.randrange(10, 30)}-0{rng.randrange(1, 10)}-1{rng.randrange(10)}'"
         return "'" + rng.choice(["it''s", "paid", "AND 1 = 1 --", "Zoë", "", "SELECT"]) + "'"
 
+    def several(self) -> list[str]:
+        return [self.one() for _ in range(self.rng.randrange(1, 6))]
+
+
+def _condition(column: str, sign: str, literals: _Literals, rng: random.Random) -> str:
     if sign == "IS NULL":
         return f"{column} IS NULL"
     if sign == "IN":
-        return f"{column} IN ({', '.join(value() for _ in range(rng.randrange(1, 6)))})"
+        listed = literals.several()
+        rng.shuffle(listed)
+        return f"{column} IN ({', '.join(listed)})"
     if sign == "BETWEEN":
-        return f"{column} BETWEEN {value()} AND {value()}"
+        low, high = literals.one(), literals.one()
+        if rng.random() < 0.5:
+            return f"{column} BETWEEN {low} AND {high}"
+        return f"{column} <= {high} AND {column} >= {low}"
     mirrored = {"<": ">", ">=": "<=", "=": "=", "<>": "<>"}
+    value = literals.one()
     if sign in mirrored and rng.random() < 0.5:
-        return f"{value()} {mirrored[sign]} {column}"
-    return f"{column} {sign} {value()}"
+        return f"{value} {mirrored[sign]} {column}"
+    return f"{column} {sign} {value}"
 
 
 def _spaced(text: str, way: Written, rng: random.Random) -> str:

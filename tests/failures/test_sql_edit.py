@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbagenteval.failures import sql_edit
-from tests.failures.queries import made_queries, ways_of_writing, write
+from tests.failures.queries import changes, made_queries, ways_of_writing, write
 
 REFERENCE = (
     "SELECT s.name, ROUND(AVG(o.total), 2) AS average FROM orders o "
@@ -136,6 +137,10 @@ EQUAL = {
         "SELECT a FROM t WHERE t.a = 1",
     ),
     "IN with one value": ("SELECT a FROM t WHERE b IN (4)", "SELECT a FROM t WHERE b = 4.0"),
+    "a comment between two words": (
+        "SELECT a FROM t ORDER /* why */ BY a -- or not",
+        "SELECT a FROM t ORDER BY a",
+    ),
     "a parameter": ("SELECT a FROM t WHERE b = ?", "SELECT a FROM t WHERE b = 4"),
 }
 
@@ -146,13 +151,34 @@ def test_no_difference_is_made_up(name):
     assert sql_edit(*EQUAL[name]).kinds in (("same",), ("rewritten",))
 
 
-@settings(max_examples=80, deadline=None)
-@given(made_queries(), ways_of_writing)
-def test_of_itself_it_is_the_same(made, way):
-    """A query is the same as itself, and the direction of an edit is the reference's to agent's."""
-    text = write(made, way)
-    assert sql_edit(text, text).kinds == ("same",)
-    assert sql_edit(f"SELECT * FROM ({text}) t LIMIT 3", text).kinds != ("same",)
+def check_edits(made, one, other):
+    """Check that only what differs is named."""
+    agent, reference = write(made, one), write(made, other)
+    kinds = sql_edit(agent, reference).kinds
+    assert all(kind == "limit" or kind.startswith("wrong_literal:") for kind in kinds) or kinds in (
+        ("same",),
+        ("rewritten",),
+    ), f"{kinds}\n{agent}\n{reference}"
+    agent = write(made, replace(one, literals=other.literals))
+    assert sql_edit(agent, reference).kinds == ("same",), f"{agent}\n{reference}"
+    for changed in changes(made):
+        agent = write(changed, one)
+        assert sql_edit(agent, reference).kinds not in (("same",), ("rewritten",)), agent
+
+
+@settings(max_examples=60, deadline=None)
+@given(made_queries(), ways_of_writing, ways_of_writing)
+def test_only_what_differs_is_named(made, one, other):
+    """Another writing is `same`, other literals are named as such, other queries by a code."""
+    check_edits(made, one, other)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(made_queries(), ways_of_writing, ways_of_writing)
+def test_only_what_differs_is_named_at_length(made, one, other):
+    """The same with many more queries."""
+    check_edits(made, one, other)
 
 
 @settings(max_examples=150, deadline=None)

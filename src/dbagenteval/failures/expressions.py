@@ -265,13 +265,13 @@ class TermReader:
     @_read.register(exp.Boolean)
     @_read.register(exp.Null)
     def _(self, node: exp.Expr) -> Term:
-        return Term(node.sql())
+        return Term(node.sql(comments=False))
 
     @_read.register(exp.Placeholder)
     @_read.register(exp.Parameter)
     @_read.register(exp.SessionParameter)
     def _(self, node: exp.Expr) -> Term:
-        return Term(":value", (node.sql(),))
+        return Term(":value", (node.sql(comments=False),))
 
     @_read.register
     def _(self, node: exp.Star) -> Term:

@@ -15,7 +15,8 @@ __all__ = ["Facts", "column_of", "columns_of", "facts_of", "owners_of"]
 
 _TYPE = re.compile(r":(?:number|text|date)\b")
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?")
-_ONE_LISTED = re.compile(r" IN \((:\w+)\)$")
+_LISTED = re.compile(r" IN \((:\w+)\)$")
+"""One value more or less in a list is another value, not another condition."""
 
 
 @dataclass(slots=True)
@@ -134,9 +135,7 @@ class _Spelling:
                 rf"(?<![\w$]){re.escape(self._renamed[0])}\.", f"{self._renamed[1]}.", text
             )
         values = tuple(map(_value, term.values))
-        if values and ", " not in values[-1]:
-            text = _ONE_LISTED.sub(r" = \1", text)
-        return Term(text, values)
+        return Term(_LISTED.sub(r" = \1", text), values)
 
     def _qualified(self, match: re.Match[str]) -> str:
         tables = self._owners.get(match[1], set())

@@ -37,12 +37,24 @@ def read_shape(text: str, dialect: str | None = None) -> Shape | None:
         None if the text can't be analysed.
     """
     sql = read_sql(text, dialect)
+    if not sql.statements and ("/*" in text or "--" in text):
+        # The tokenizer sees no ORDER BY where a comment stands between its words.
+        sql = read_sql(_without_comments(sql), dialect)
     if not sql.statements:
         return None
     try:
         return _Shapes(sql).read()
     except (Undecided, RecursionError):
         return None
+
+
+def _without_comments(sql: Sql) -> str:
+    found, end = "", 0
+    for token in sql.tokens:
+        found += " " if token.start > end else ""
+        found += sql.text[token.start : token.end + 1]
+        end = token.end + 1
+    return found
 
 
 class _Shapes:

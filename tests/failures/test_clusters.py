@@ -151,6 +151,24 @@ def test_questions_about_other_tables_stay_apart():
     assert len(clustered(one, other).questions()) == 2
 
 
+def test_edit_explains_no_broken_rule():
+    """A rule that failed is named, though the SQL differs from the reference elsewhere too."""
+    broken = failure(edit=("aggregate:AVG->MAX",), check="tenant_filter", reason="no filter on …")
+    found = clustered(broken, failure(edit=("aggregate:AVG->MAX",))).failures()
+    assert {each.name for each in found} == {
+        "MAX instead of AVG",
+        "tenant_filter: no filter on orders",
+    }
+
+
+def test_lines_of_clusters_with_several_failures():
+    """Single failures need no cluster where only groups are asked for."""
+    found = clustered(failure(), failure(), failure(reason="missing_rows"))
+    assert len(cluster_lines(found)) == 3
+    assert cluster_lines(found, least=2)[0] == "2 failure(s), 1 cluster(s):"
+    assert cluster_lines(found, least=3) == []
+
+
 def test_question_lines():
     """The worst come first, and what is not shown is counted."""
     found = clustered(

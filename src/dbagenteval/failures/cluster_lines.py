@@ -10,13 +10,18 @@ __all__ = ["cluster_lines", "question_lines"]
 _NAME_CHARS = 160
 
 
-def cluster_lines(clusters: Clusters, limit: int = 10) -> list[str]:
-    """Give the largest clusters of failures, one line each; nothing if nothing failed.
+def cluster_lines(clusters: Clusters, limit: int = 10, least: int = 1) -> list[str]:
+    """Give the largest clusters of failures, one line each; nothing if there are none.
 
     A line names what they have in common, how many of all outcomes that is, how it changed from
     one week to the next where more than a week is known, and by what they failed.
+
+    Args:
+        clusters: All outcomes.
+        limit: How many to list; the others are counted.
+        least: Failures that a cluster must have to be listed or counted.
     """
-    found = clusters.failures()
+    found = [cluster for cluster in clusters.failures() if cluster.count >= least]
     if not found:
         return []
     failed = sum(cluster.count for cluster in found)

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from dbagenteval.failures.outcome import Outcome
 from dbagenteval.failures.questions import nearest, words_of
 from dbagenteval.failures.wording import edit_words
+from dbagenteval.scorecard import EXPECTATIONS
 
 __all__ = ["WEEK", "Cluster", "Clusters"]
 
@@ -23,6 +24,9 @@ _MAX_GROUPS = 50_000
 _MAX_EXAMPLES = 3
 _MINOR = ("order", "column_order", "rounding")
 """What makes no cluster of its own where something else differs too."""
+
+_OF_THE_CASE = EXPECTATIONS | {"no_error"}
+"""Checks that an edit explains; what breaks a rule is told by the rule."""
 
 _TELL_NOTHING = ("same", "rewritten", "unreadable")
 _Failure = tuple[str, str, str, tuple[str, ...], tuple[str, ...]]
@@ -186,7 +190,7 @@ class Clusters:
         }
 
     def _add_failure(self, outcome: Outcome) -> None:
-        edit = _telling(outcome.edit)
+        edit = _telling(outcome.edit) if outcome.check in _OF_THE_CASE else ()
         tables = () if edit else outcome.tables
         key = (outcome.stage, outcome.check, outcome.reason, tables, edit)
         cluster = self._failures.get(key)

@@ -49,6 +49,21 @@ def test_one_person_has_one_stand_in_everywhere():
             ["xylo", "quastrom"],
         ),
         ("Who?", "SELECT n FROM (SELECT name AS n FROM employees) e", [{"n": "Xylo"}], ["xylo"]),
+        (
+            "Who?",
+            "SELECT MAX(o.total), c.name FROM customers c, orders o",
+            [{"column_1": 3, "column_2": "Xylo"}],
+            ["xylo"],
+        ),
+        (
+            "Who?",
+            "WITH t AS (SELECT name AS n FROM users) SELECT upper(n) FROM t",
+            [{"?column?": "XYLO"}],
+            ["xylo"],
+        ),
+        ("Quastrom?", "SELECT 1 FROM t WHERE regexp_like(full_name, 'Quastrom')", [], ["quastrom"]),
+        ("Quastrom?", "SELECT 1 FROM t WHERE full_name ~* 'Quastrom' AND x = 1", [], ["quastrom"]),
+        ("Xylo?", "SELECT SUM(CASE WHEN full_name = 'Xylo' THEN 1 END) FROM t", [], ["xylo"]),
         ("Who?", "SELECT * FROM patients", [{"name": "Xylo"}], ["xylo"]),
         (
             "And quastrom?",

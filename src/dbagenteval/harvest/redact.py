@@ -93,11 +93,10 @@ class Redaction:
     def learn_rows(self, rows: Rows, sql: str) -> None:
         """Learn the values of the personal columns of a result."""
         found = sql_values(sql, self._dialect)
-        kinds = {name: found.kind_of(name) for row in rows for name in row}
         for row in rows:
-            for name, cell in row.items():
-                if kinds[name] and isinstance(cell, (str, int)) and not isinstance(cell, bool):
-                    self._learn(kinds[name] or "", str(cell))
+            for cell, kind in zip(row.values(), found.kinds_of(list(row)), strict=True):
+                if kind and isinstance(cell, (str, int)) and not isinstance(cell, bool):
+                    self._learn(kind, str(cell))
                 for text in _texts(cell):
                     self._learn_cell(text)
 

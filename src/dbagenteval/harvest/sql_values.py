@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -29,6 +29,8 @@ class SqlValues:
         compared: Kind and value of what is compared with a personal column.
         texts: All other literals.
         columns: Kind of each column of a result that is made of personal columns.
+        results: The same of the outermost query's columns by position: a captured result may
+            have lost their names.
         tables: The tables that are read.
         has_star: All columns of some table are given.
     """
@@ -36,6 +38,7 @@ class SqlValues:
     compared: list[tuple[str, str]] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
     columns: dict[str, str] = field(default_factory=dict)
+    results: list[str | None] = field(default_factory=list)
     tables: set[str] = field(default_factory=set)
     has_star: bool = False
 
@@ -45,8 +48,14 @@ class SqlValues:
         of_people = personal_kind("name", self.tables) is not None
         return any(self.columns.values()) or (self.has_star and of_people)
 
-    def kind_of(self, column: str) -> str | None:
-        """Give the kind of personal data in a column of the result, or None."""
+    def kinds_of(self, columns: Sequence[str]) -> list[str | None]:
+        """Give the kind of personal data in each column of a result, None for other columns."""
+        by_name = [self._kind_of(column) for column in columns]
+        if len(self.results) != len(columns):
+            return by_name
+        return [kind or named for kind, named in zip(self.results, by_name, strict=True)]
+
+    def _kind_of(self, column: str) -> str | None:
         known = self.columns.get(column.casefold())
         return known if known is not None else personal_kind(column, self.tables)
 
@@ -83,11 +92,14 @@ def _read_text(text: str, found: SqlValues) -> None:
 
 def _read_results(sql: Sql, sources: dict[str, str], found: SqlValues) -> None:
     """Note what the columns of all queries are made of, those of inner queries first."""
+    outermost = next(sql.statements[-1].find_all(exp.Select), None)
     for select in reversed(list(sql.find(exp.Select))):
         for projection in select.expressions:
             kinds = [_kind(column, sources, found) for column in _columns(projection)]
             name = projection.alias_or_name or projection.sql()
             personal = next((kind for kind in kinds if kind is not None), None)
+            if select is outermost:
+                found.results.append(personal)
             if personal is not None:
                 found.columns[name.casefold()] = personal
             elif isinstance(projection.unalias(), exp.Column):
@@ -106,8 +118,16 @@ def _kind(column: exp.Column, sources: dict[str, str], found: SqlValues) -> str 
 
 
 def _compared_kind(literal: exp.Expr, sources: dict[str, str], found: SqlValues) -> str | None:
-    predicate = literal.find_ancestor(exp.Predicate, exp.Select)
-    if predicate is None or isinstance(predicate, exp.Select):
-        return None
-    kinds = (_kind(column, sources, found) for column in _columns(predicate))
-    return next((kind for kind in kinds if kind), None)
+    condition = _condition(literal)
+    columns = () if condition is None else _columns(condition)
+    return next((kind for column in columns if (kind := _kind(column, sources, found))), None)
+
+
+def _condition(literal: exp.Expr) -> exp.Expr | None:
+    """Give the condition that a literal is part of: a comparison, or a call such as a regex."""
+    node = literal
+    while node.parent is not None and not isinstance(node.parent, exp.Select):
+        if isinstance(node.parent, (exp.Connector, exp.Where, exp.Having, exp.Join)):
+            return node
+        node = node.parent
+    return literal.find_ancestor(exp.Predicate)

@@ -27,11 +27,11 @@ def cluster_lines(clusters: Clusters, limit: int = 10, least: int = 1) -> list[s
     failed = sum(cluster.count for cluster in found)
     lines = [f"{failed:,} failure(s), {len(found):,} cluster(s):"]
     for cluster in found[:limit]:
-        where = [cluster.stage, *([cluster.check, cluster.reason] if cluster.edit else [])]
+        parts = [cluster.stage, *([cluster.check, cluster.reason] if cluster.edit else [])]
+        where = printable(" · ".join(part for part in parts if part), _NAME_CHARS)
         lines.append(
             f"  {printable(cluster.name, _NAME_CHARS)}, {cluster.count:,} of {clusters.total:,}"
-            f"{_trend(cluster, clusters)}"
-            f"  [{printable(' · '.join(part for part in where if part), _NAME_CHARS)}]"
+            f"{_trend(cluster, clusters)}{f'  [{where}]' if where else ''}"
         )
     return [*lines, *_rest(len(found), limit)]
 

@@ -157,13 +157,13 @@ def test_only_reading_is_possible(dialect, sql):
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_a_query_takes_so_long_and_gives_so_much_and_no_more(dialect):
     """A query without end is stopped, and so is a result without end."""
-    sandbox = Sandbox([], dialect=dialect, seconds=0.3)
+    impatient, sandbox = Sandbox([], dialect=dialect, seconds=0.3), Sandbox([], dialect=dialect)
     endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
     with pytest.raises(SandboxRefused, match=r"took more than 0\.3 s"):
-        sandbox.run(f"{endless} SELECT MAX(n) FROM r")
+        impatient.run(f"{endless} SELECT MAX(n) FROM r")
     with pytest.raises(SandboxRefused, match="more than 10000 rows"):
         sandbox.run(f"{endless} SELECT n FROM r LIMIT 10001")
-    assert sandbox.run("SELECT 1 AS one") == [{"one": 1}]
+    assert impatient.run("SELECT 1 AS one") == [{"one": 1}]
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])

@@ -6,6 +6,7 @@ import itertools
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -63,6 +64,8 @@ class Sandbox:
         else:
             divides = Dialect.get_or_raise(dialect).TYPED_DIVISION  # 1 / 2 is 0, as in PostgreSQL
             self._engine = _DuckDb(seconds, divides_integers=divides)
+        # Whoever forgets the sandbox leaves nothing behind.
+        self._finalizer = weakref.finalize(self, self._engine.close)
         try:
             self._engine.load(statements)
         except BaseException:
@@ -89,7 +92,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Forget the database."""
-        self._engine.close()
+        self._finalizer()
 
 
 @lru_cache(maxsize=256)

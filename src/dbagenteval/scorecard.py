@@ -179,6 +179,14 @@ class Scorecard:
         return None if failed is None else failed.stage
 
     @property
+    def goes_back_to(self) -> str:
+        """The stage to blame and why, where that is not the first that failed; else empty."""
+        blame = self.meta.get("blame")
+        if blame is None or blame["stage"] == self.failed_stage:
+            return ""
+        return str(blame["words"])
+
+    @property
     def skipped(self) -> list[CheckResult]:
         """The checks that had no evidence to look at."""
         return [result for result in self.results if result.status == SKIP]

@@ -79,7 +79,7 @@ def test_the_case_changed(run: Any, files: Path) -> None:
     (files / "cases.yaml").write_text(CASE, encoding="utf-8")
     code, out = run("replay")
     assert code == 0
-    assert "FAIL at execute / reference_rows -> PASS" in out
+    assert "FAIL at generate / reference_rows -> PASS" in out
 
 
 def test_a_case_for_a_trace_that_had_none(run: Any, files: Path) -> None:

@@ -52,6 +52,19 @@ def test_a_wrong_trace_names_the_stage(recorder, score):
     assert code == 1
     assert "execute / reference_rows: got 1 row(s), first: [{'n': 4}]" in out
     assert "first failing stage execute: 1" in out
+    assert "      goes back to generate: the rows are other than the reference's" not in out
+
+
+def test_wrong_sql_is_named_as_where_it_goes_back_to(recorder, score):
+    """The rows show it, and the last lines group it with others of its kind."""
+    sql = "SELECT COUNT(*) AS n FROM orders WHERE status = 'DELIVERED'"
+    for _ in range(2):
+        recorder.turn("How many orders are delivered?", sql=sql, rows=[{"n": 4}], answer="4.")
+    code, out, _ = score()
+    assert code == 1
+    told = "goes back to generate: missing filter on orders.store_id; right SQL would have been"
+    assert f"      {told} enough" in out
+    assert "2 failure(s), 1 cluster(s):\n  missing filter on orders.store_id, 2 of 2" in out
 
 
 def test_each_trace_of_a_case_is_scored(recorder, score):
@@ -117,7 +130,7 @@ def test_a_broken_reference_is_an_error(recorder, score, cases):
     recorder.turn("Bad?", sql=COUNT, rows=[{"n": 3}])
     code, out, _ = score()
     assert code == 1
-    assert out.count("the reference SQL failed to run") == 2
+    assert out.count("\n      evaluation raised RuntimeError: the reference SQL failed to run") == 2
     assert "0 of 2 passed (0%), 0 failed, 2 errors" in out
 
 

@@ -14,12 +14,14 @@ from dbagenteval.cli.stored_scoring import StoredScoring, scoring_options
 from dbagenteval.cli.stores import read_store
 
 if TYPE_CHECKING:
+    from dbagenteval.failures import Clusters
     from dbagenteval.scorecard import Scorecard
     from dbagenteval.suite.history import KeptCards
     from dbagenteval.suite.match import Match
 
 __all__ = ["command"]
 
+_SHOWN_CLUSTERS = 5
 _ALLOWANCES = ("allow_unmatched", "allow_missing", "allow_skipped", "allow_drafts")
 
 
@@ -44,17 +46,20 @@ def command(cases_file: str, **options: Any) -> int:
     scorecards are kept in the store, for `clusters`, `replay` and `harvest`.
     """
     from dbagenteval.cli.scoring import Scoring
+    from dbagenteval.failures import Clusters, cluster_lines
     from dbagenteval.suite.gate import Gate
 
     setup = StoredScoring(cases_file, options)
     gate = Gate(**{name: options[name] for name in _ALLOWANCES})
     check_outputs(inputs_of(cases_file, options), options["json_path"], options["md_path"])
     scoring = Scoring(options["json_path"], options["md_path"])
+    clusters = Clusters()
     with scoring, read_store(options["store_dir"]) as store, ExitStack() as stack:
-        scored = setup.scored(store)
-        if not options["no_keep"]:
-            scored = _kept(scored, setup.kept_cards(), stack.enter_context(setup.keeping()))
+        keep = None if options["no_keep"] else stack.enter_context(setup.keeping())
+        scored = _kept(setup.scored(store), setup.kept_cards(), clusters, keep)
         score = scoring.show(scored, setup.matcher, gate, facts=setup.judge_usage)
+    for line in cluster_lines(clusters, _SHOWN_CLUSTERS, least=2):
+        click.echo(line)
     if setup.told_replayed():
         click.echo(setup.told_replayed())
     return EXIT_NOT_PASSED if score.problems(gate) else EXIT_OK
@@ -63,8 +68,14 @@ def command(cases_file: str, **options: Any) -> int:
 def _kept(
     scored: Iterable[tuple[Match, Scorecard]],
     cards: KeptCards,
-    keep: Callable[[dict[str, Any]], None],
+    clusters: Clusters,
+    keep: Callable[[dict[str, Any]], None] | None,
 ) -> Iterator[tuple[Match, Scorecard]]:
+    from dbagenteval.failures import Outcome
+
     for match, card in scored:
-        keep(cards.card(match, card))
+        kept = cards.card(match, card)
+        clusters.add(Outcome.from_dict(kept))
+        if keep is not None:
+            keep(kept)
         yield match, card

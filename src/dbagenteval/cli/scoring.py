@@ -115,6 +115,8 @@ class Scoring:
         if card.verdict == "SKIP":
             why = next((result for result in card.skipped if result.detail), None)
             rest = [] if why is None else [f"      {why.check}: {printable(why.detail)}"]
+        if card.goes_back_to:
+            rest.append(f"      goes back to {printable(card.goes_back_to)}")
         return "\n".join([f"{first}{case}  [{trace_ids[0]}]", *rest])
 
     def _print_totals(self, score: Score, gate: Gate) -> None:

@@ -55,9 +55,17 @@ class Blame:
     given_sql: bool | None = None
     given_rows: bool | None = None
 
+    @property
+    def words(self) -> str:
+        """Stage, why, and for wrong SQL whether the right one would have been enough."""
+        if self.kind != "generate" or self.given_sql is None:
+            return f"{self.stage}: {self.why}"
+        rest = "would have been enough" if self.given_sql else "would not have been enough"
+        return f"{self.stage}: {self.why}; right SQL {rest}"
+
     def to_dict(self) -> dict[str, Any]:
-        """Give it JSON-ready."""
-        return asdict(self)
+        """Give it JSON-ready, with its words."""
+        return {**asdict(self), "words": self.words}
 
 
 def blame(

@@ -80,8 +80,15 @@ def detail_of(case: _Report) -> str | None:
             and result.get("check") == case.get("failed_check")
             and result.get("stage") == case.get("failed_stage")
         ):
-            return str(result.get("detail", ""))
+            return str(result.get("detail", "")) + _goes_back(case)
     return None
+
+
+def _goes_back(case: _Report) -> str:
+    blame = case.get("meta", {}).get("blame")
+    if not blame or blame.get("stage") == case.get("failed_stage"):
+        return ""
+    return f"; goes back to {blame.get('words')}"
 
 
 def diff_to_markdown(changes: Mapping[str, Sequence[_Report]]) -> str:

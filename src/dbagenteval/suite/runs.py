@@ -14,9 +14,9 @@ from typing import Any
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
 from dbagenteval.evaluation import OnData, try_evaluate
-from dbagenteval.failures import blame
 from dbagenteval.scorecard import Scorecard, SuiteResult
 from dbagenteval.suite.agents import AgentFailed, Ask, Conversation, trace_of
+from dbagenteval.suite.blaming import add_blame
 from dbagenteval.suite.bounds import Bounds
 from dbagenteval.suite.calls import Caller
 from dbagenteval.suite.repeats import merge_repeats
@@ -192,9 +192,7 @@ def _run_turn(
         settings.on_data,
     )
     card.meta.update(facts)
-    blamed = blame(card, trace, case)
-    if blamed is not None:
-        card.meta["blame"] = blamed.to_dict()
+    add_blame(card, trace, case)
     if bounds.timed_out:
         card.meta["timed_out"] = True
     if "agent_question" in trace.meta:

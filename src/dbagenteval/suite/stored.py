@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dbagenteval
 from dbagenteval.checks import Check
 from dbagenteval.evaluation import OnData, try_evaluate
-from dbagenteval.failures import RunAgain, blame
 from dbagenteval.scorecard import Scorecard
+from dbagenteval.suite.blaming import add_blame
 from dbagenteval.suite.match import Match, Matcher
 from dbagenteval.traces import Rows, Trace
+
+if TYPE_CHECKING:
+    from dbagenteval.failures import RunAgain
 
 __all__ = ["ReferenceCache", "score_traces"]
 
@@ -85,9 +88,7 @@ def score_traces(
             # Nobody says what is right here, so only broken rules are findings.
             card.results = [result for result in card.results if result.check != "no_error"]
         card.meta.update(_facts(trace, match))
-        blamed = blame(card, trace, case, again=again)
-        if blamed is not None:
-            card.meta["blame"] = blamed.to_dict()
+        add_blame(card, trace, case, again)
         yield match, card
 
 

@@ -64,6 +64,7 @@ def test_the_usage_commands_run_as_they_stand(tmp_path):
         "python examples/shop/agent.py": (0, "> How many orders are delivered?"),
         "dbagenteval score": (1, "5 of 6 passed (83%), 1 failed, 0 errors"),
         "dbagenteval traces list": (0, "shop-agent"),
+        "dbagenteval harvest": (0, "the agent's SQL repaired: filter store_id = 's1' on orders"),
         "dbagenteval run": (1, "4 of 5 passed (80%), 1 failed, 0 errors"),
     }
     assert len(others) == len(expected)

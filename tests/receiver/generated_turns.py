@@ -49,8 +49,9 @@ def items(request: Any) -> Iterator[tuple[Any, Any, Any]]:
 def generated(number: int) -> list[Request]:
     """Give a copy of a capture, the same for the same number.
 
-    Each has ids of its own, an hour of its own, and one fault in two copies: lost spans, starts
-    that coincide, clocks that differ, parents that are unknown, ends that are missing.
+    Each has ids of its own and an hour of its own. Half of them have a fault: starts that coincide,
+    clocks that differ, parents that are unknown, ends that are missing; some have lost spans, and
+    in some log records have the same time.
     """
     chance = random.Random(number)
     copies = []
@@ -64,6 +65,8 @@ def generated(number: int) -> list[Request]:
         fault = chance.choice((_coincide, _skew, _orphan, _unfinished))
         for span in chance.sample(spans, k=max(2, len(spans) // 5)):
             fault(span, chance.choice(spans), chance)
+    if number % 3 == 0:
+        _round_log_times(copies)
     return [part for signal, copy in copies for part in _split(signal, copy, chance)]
 
 
@@ -120,6 +123,14 @@ def _orphan(span: Any, other: Any, chance: random.Random) -> None:
 
 def _unfinished(span: Any, other: Any, chance: random.Random) -> None:
     span.end_time_unix_nano = 0
+
+
+def _round_log_times(copies: list[Request]) -> None:
+    """Leave whole seconds, so that log records share their time."""
+    for signal, copy in copies:
+        for _, _, record in items(copy) if signal == "logs" else ():
+            for field in ("time_unix_nano", "observed_time_unix_nano"):
+                setattr(record, field, getattr(record, field) // 10**9 * 10**9)
 
 
 def _split(signal: str, request: Any, chance: random.Random) -> Iterator[Request]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,5 +69,7 @@ def test_any_delivery_of_many_traces(tmp_path: Path) -> None:
     """The same for 100,000 generated traces."""
     count = start = 0
     while count < TRACES_IN_LONG_RUN:
-        count += check_round(tmp_path / str(start), range(start, start + COPIES_A_ROUND))
+        folder = tmp_path / str(start)
+        count += check_round(folder, range(start, start + COPIES_A_ROUND))
+        shutil.rmtree(folder)
         start += COPIES_A_ROUND

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dbagenteval.otlp.values import OtelTrace
-from dbagenteval.store import Store, reading
+from dbagenteval.store import Store, selection
 from tests.store.requests import logs_request, traces_request
 
 NS = 10**18
@@ -91,16 +91,64 @@ def test_chunks_join_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         )
         whole = list(store.otel_traces())
         for traces, spans in [(1, 1), (7, 5), (16, 1000)]:
-            monkeypatch.setattr(reading, "_CHUNK_TRACES", traces)
-            monkeypatch.setattr(reading, "_CHUNK_SPANS", spans)
+            monkeypatch.setattr(selection, "_CHUNK_TRACES", traces)
+            monkeypatch.setattr(selection, "_CHUNK_ROWS", spans)
             assert list(store.otel_traces()) == whole
     assert numbers(whole) == list(range(1, 40))
     assert {len(trace.spans) for trace in whole} == {3}
 
 
+def test_traces_that_overlap_are_read_from_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are the same with all that belongs to them, and as messages too."""
+    hour = 3600 * 10**9
+    with Store.open(tmp_path / "s", write=True, create=True) as store:
+        for number in range(1, 60):
+            request = traces_request((number, 1), start_ns=NS + number)
+            span = request.resource_spans[0].scope_spans[0].spans[0]
+            span.events.add(name="exception", time_unix_nano=NS)
+            span.links.add(trace_id=b"t" * 16, span_id=b"s" * 8)
+            late = traces_request((number, 2), start_ns=NS + number + hour)
+            store.load(
+                [
+                    ("traces", request.SerializeToString()),
+                    ("traces", late.SerializeToString()),
+                    ("logs", logs_request((number, 1)).SerializeToString()),
+                ]
+            )
+        whole, requests = list(store.otel_traces()), list(store.requests())
+        windows: list[int] = []
+        opened = selection.Selection._open_window
+        monkeypatch.setattr(selection, "_SPREAD_ROWS", -1)
+        monkeypatch.setattr(selection, "_SPREAD", 0)
+        monkeypatch.setattr(selection, "_WINDOW_ROWS", 40)
+        monkeypatch.setattr(selection, "_MAX_WINDOWS", 1000)
+        monkeypatch.setattr(selection, "_CHUNK_ROWS", 12)
+        monkeypatch.setattr(
+            selection.Selection,
+            "_open_window",
+            lambda self, first: (windows.append(first), opened(self, first))[1],
+        )
+        assert list(store.otel_traces()) == whole
+        assert len(windows) > 2
+        spans = {
+            span.span_id + span.trace_id
+            for _, request in store.requests()
+            for of_resource in getattr(request, "resource_spans", ())
+            for of_scope in of_resource.scope_spans
+            for span in of_scope.spans
+        }
+    assert len(spans) == 2 * 59
+    assert numbers(whole) == list(range(1, 60))
+    assert all(len(trace.spans) == 2 and len(trace.logs) == 1 for trace in whole)
+    assert all(trace.spans[0].events and trace.spans[0].links for trace in whole)
+    assert len(requests) >= 2
+
+
 def test_loose_log_records_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are, and each once."""
-    monkeypatch.setattr(reading, "CHUNK_LOGS", 10)
+    monkeypatch.setattr(selection, "_CHUNK_LOGS", 10)
     with Store.open(tmp_path / "s", write=True, create=True) as store:
         store.load([("logs", logs_request(*[(0, 0)] * 25).SerializeToString())])
         found = list(store.otel_traces())

@@ -1,9 +1,9 @@
 """The fast way from trace requests to columns: `ptars` decodes, Arrow reshapes, no Python loops.
 
-Gives the same tables as `ColumnBuilder`, but for nested values, whose bytes stay in the order of the
-wire, unknown fields included. What only that can do (string-table keys, two values in one attribute)
-is left to it. `ptars` holds the GIL while it decodes, so this belongs into a process that answers no
-requests.
+Gives the same tables as `ColumnBuilder`, but for nested values, whose bytes stay in the order of
+the wire, unknown fields included. What only that can do (string-table keys, two values in one
+attribute) is left to it. `ptars` holds the GIL while it decodes, so this belongs into a process
+that answers no requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From rows back to values: the traces of a store, one chunk at a time."""
+"""From rows back to values: the traces of a store, some at a time."""
 
 from __future__ import annotations
 
@@ -18,15 +18,10 @@ from dbagenteval.otlp.values import (
     Span,
     SpanEvent,
 )
+from dbagenteval.store.selection import Chunk, Selection
 from dbagenteval.store.statements import statement
 
-__all__ = ["CHUNK_LOGS", "TraceReader", "chunks", "id_bytes", "log_range", "span_range"]
-
-_CHUNK_TRACES = 1024
-_CHUNK_SPANS = 8_000
-CHUNK_LOGS = 1_000
-_LONG_TRACE_NS = 900 * 10**9
-"""A trace whose spans start over a longer time is read alone, so that a chunk's range is short."""
+__all__ = ["TraceReader"]
 
 _SpanKey = tuple[bytes, bytes]
 
@@ -35,11 +30,11 @@ class TraceReader:
     """Read the traces of one store in one consistent view.
 
     Args:
-        connection: Of the store's database.
+        cursor: Of the store.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
         self._resources: dict[int, Attributes] = {}
         self._scopes: dict[int, Scope] = {}
 
@@ -52,74 +47,36 @@ class TraceReader:
         trace_ids: Sequence[str] | None,
     ) -> Iterator[OtelTrace]:
         """Give the traces in order of their start, then log records that belong to none."""
-        cursor = self._connection
-        cursor.begin()
-        wanted = None if trace_ids is None else id_bytes(trace_ids)
-        filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
-        cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
-        for chunk in chunks(cursor):
-            yield from self._read_chunk(cursor, chunk)
-        if wanted is None:
-            yield from self._unattached(cursor, filters)
+        selection = Selection(
+            self._cursor,
+            since_ns=since_ns,
+            until_ns=until_ns,
+            service=service,
+            trace_ids=trace_ids,
+        )
+        for chunk in selection.chunks():
+            yield from self._traces(chunk)
+        for rows in selection.loose_logs():
+            yield OtelTrace(trace_id="", logs=tuple(self._log(row) for row in rows))
 
-    def _read_chunk(
-        self, cursor: duckdb.DuckDBPyConnection, chunk: list[Any]
-    ) -> Iterator[OtelTrace]:
-        ids = [row[0] for row in chunk]
+    def _traces(self, chunk: Chunk) -> Iterator[OtelTrace]:
+        events = _events(chunk.span_events)
+        links = _links(chunk.span_links)
         spans: dict[bytes, list[Span]] = defaultdict(list)
-        spans_between = span_range(chunk)
-        if spans_between is not None:
-            parameters = {**spans_between, "trace_ids": ids}
-            events = self._events(cursor, parameters)
-            links = self._links(cursor, parameters)
-            rows = cursor.execute(statement("read_spans"), parameters).fetchall()
-            for row in rows:
-                spans[row[0]].append(self._span(cursor, row, events, links))
+        for row in chunk.spans:
+            spans[row[0]].append(self._span(row, events, links))
         logs: dict[bytes, list[LogRecord]] = defaultdict(list)
-        logs_between = log_range(chunk)
-        if logs_between is not None:
-            parameters = {**logs_between, "trace_ids": ids}
-            for row in cursor.execute(statement("read_logs"), parameters).fetchall():
-                logs[row[0]].append(self._log(cursor, row))
-        for trace_id in ids:
+        for row in chunk.logs:
+            logs[row[0]].append(self._log(row))
+        for trace_id in chunk.trace_ids:
             yield OtelTrace(
                 trace_id=trace_id.hex(),
                 spans=tuple(spans.pop(trace_id, ())),
                 logs=tuple(logs.pop(trace_id, ())),
             )
 
-    def _events(
-        self, cursor: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
-    ) -> dict[_SpanKey, list[SpanEvent]]:
-        found: dict[_SpanKey, list[SpanEvent]] = defaultdict(list)
-        for row in cursor.execute(statement("read_span_events"), parameters).fetchall():
-            trace_id, span_id, name, time_ns, *lists, dropped = row
-            found[trace_id, span_id].append(
-                SpanEvent(name, time_ns, attribute_map(*lists), dropped)
-            )
-        return found
-
-    def _links(
-        self, cursor: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
-    ) -> dict[_SpanKey, list[Link]]:
-        found: dict[_SpanKey, list[Link]] = defaultdict(list)
-        for row in cursor.execute(statement("read_span_links"), parameters).fetchall():
-            trace_id, span_id, linked_trace, linked_span, state, flags, *lists, dropped = row
-            found[trace_id, span_id].append(
-                Link(
-                    linked_trace.hex(),
-                    linked_span.hex(),
-                    attribute_map(*lists),
-                    state,
-                    flags,
-                    dropped,
-                )
-            )
-        return found
-
     def _span(
         self,
-        cursor: duckdb.DuckDBPyConnection,
         row: tuple[Any, ...],
         events: dict[_SpanKey, list[SpanEvent]],
         links: dict[_SpanKey, list[Link]],
@@ -143,11 +100,11 @@ class TraceReader:
             dropped_links_count=row[17],
             events=tuple(events.get((row[0], row[1]), ())),
             links=tuple(links.get((row[0], row[1]), ())),
-            resource=self._resource(cursor, row[18]),
-            scope=self._scope(cursor, row[19]),
+            resource=self._resource(row[18]),
+            scope=self._scope(row[19]),
         )
 
-    def _log(self, cursor: duckdb.DuckDBPyConnection, row: tuple[Any, ...]) -> LogRecord:
+    def _log(self, row: tuple[Any, ...]) -> LogRecord:
         attributes = attribute_map(*row[10:14])
         trace_id, span_id = row[0].hex(), row[1].hex()
         is_attached = len(trace_id) == 32 and bool(trace_id.strip("0"))
@@ -164,39 +121,42 @@ class TraceReader:
             attributes=attributes,
             dropped_attributes_count=row[14],
             flags=row[15],
-            resource=self._resource(cursor, row[16]),
-            scope=self._scope(cursor, row[17]),
+            resource=self._resource(row[16]),
+            scope=self._scope(row[17]),
         )
 
-    def _unattached(
-        self, cursor: duckdb.DuckDBPyConnection, filters: dict[str, Any]
-    ) -> Iterator[OtelTrace]:
-        after = -1
-        while True:
-            rows = cursor.execute(
-                statement("read_unattached_logs"),
-                {**filters, "after": after, "limit": CHUNK_LOGS},
-            ).fetchall()
-            if not rows:
-                return
-            after = rows[-1][-1]
-            yield OtelTrace(trace_id="", logs=tuple(self._log(cursor, row) for row in rows))
-
-    def _resource(self, cursor: duckdb.DuckDBPyConnection, resource_id: int) -> Attributes:
+    def _resource(self, resource_id: int) -> Attributes:
         known = self._resources.get(resource_id)
         if known is None:
-            row = _required(cursor.execute(statement("read_resource"), {"id": resource_id}))
+            row = _required(self._cursor.execute(statement("read_resource"), {"id": resource_id}))
             known = self._resources[resource_id] = attribute_map(*row[1:5])
         return known
 
-    def _scope(self, cursor: duckdb.DuckDBPyConnection, scope_id: int) -> Scope:
+    def _scope(self, scope_id: int) -> Scope:
         known = self._scopes.get(scope_id)
         if known is None:
-            row = _required(cursor.execute(statement("read_scope"), {"id": scope_id}))
+            row = _required(self._cursor.execute(statement("read_scope"), {"id": scope_id}))
             known = self._scopes[scope_id] = Scope(
                 row[1], row[2], attribute_map(*row[3:7]), row[0], row[7]
             )
         return known
+
+
+def _events(rows: list[Any]) -> dict[_SpanKey, list[SpanEvent]]:
+    found: dict[_SpanKey, list[SpanEvent]] = defaultdict(list)
+    for trace_id, span_id, name, time_ns, *lists, dropped in rows:
+        found[trace_id, span_id].append(SpanEvent(name, time_ns, attribute_map(*lists), dropped))
+    return found
+
+
+def _links(rows: list[Any]) -> dict[_SpanKey, list[Link]]:
+    found: dict[_SpanKey, list[Link]] = defaultdict(list)
+    for trace_id, span_id, linked_trace, linked_span, state, flags, *lists, dropped in rows:
+        link = Link(
+            linked_trace.hex(), linked_span.hex(), attribute_map(*lists), state, flags, dropped
+        )
+        found[trace_id, span_id].append(link)
+    return found
 
 
 def _required(cursor: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
@@ -204,63 +164,3 @@ def _required(cursor: duckdb.DuckDBPyConnection) -> tuple[Any, ...]:
     if not rows:
         raise LookupError("a span refers to a resource or scope that isn't stored")
     return tuple(rows[0])
-
-
-def id_bytes(trace_ids: Sequence[str]) -> list[bytes]:
-    """Give the ids as bytes, without those that no trace can have."""
-    found = []
-    for trace_id in trace_ids:
-        try:
-            found.append(bytes.fromhex(trace_id))
-        except ValueError:
-            continue  # no stored trace has an id that isn't hex
-    return found
-
-
-def span_range(chunk: list[Any]) -> dict[str, int] | None:
-    """Give where to look for the spans of a chunk: start times and batches; None if it has none."""
-    return _range(chunk, 1, 2)
-
-
-def log_range(chunk: list[Any]) -> dict[str, int] | None:
-    """Give where to look for the log records of a chunk, None if it has none."""
-    return _range(chunk, 3, 4)
-
-
-def _range(chunk: list[Any], first: int, last: int) -> dict[str, int] | None:
-    firsts = [row[first] for row in chunk if row[first] is not None]
-    lasts = [row[last] for row in chunk if row[last] is not None]
-    if not firsts:
-        return None
-    return {
-        "first": min(firsts),
-        "last": max(lasts),
-        "first_batch": min(row[6] for row in chunk),
-        "last_batch": max(row[7] for row in chunk),
-    }
-
-
-def chunks(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[Any]]:
-    """Group the selected traces so that each group is small in spans and in time."""
-    number = 0
-    while True:
-        rows = cursor.execute(
-            statement("select_chunk"), {"first": number, "last": number + _CHUNK_TRACES}
-        ).fetchall()
-        if not rows:
-            return
-        number += len(rows)
-        chunk: list[Any] = []
-        span_count = 0
-        for row in rows:
-            is_long = row[1] is not None and row[2] - row[1] > _LONG_TRACE_NS
-            if chunk and (is_long or span_count + row[5] > _CHUNK_SPANS):
-                yield chunk
-                chunk, span_count = [], 0
-            chunk.append(row)
-            span_count += row[5]
-            if is_long:
-                yield chunk
-                chunk, span_count = [], 0
-        if chunk:
-            yield chunk

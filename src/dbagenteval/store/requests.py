@@ -16,7 +16,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from dbagenteval.otlp.attributes import write_any, write_attributes
-from dbagenteval.store.reading import CHUNK_LOGS, chunks, id_bytes, log_range, span_range
+from dbagenteval.store.selection import Chunk, Selection
 from dbagenteval.store.statements import statement
 
 __all__ = ["Part", "RequestReader"]
@@ -35,11 +35,11 @@ class RequestReader:
     """Read a whole store as export requests, some traces at a time, in order of their start.
 
     Args:
-        connection: Of the store's database.
+        cursor: Of the store.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._connection = connection
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
 
     def parts(
         self,
@@ -50,73 +50,49 @@ class RequestReader:
         trace_ids: Sequence[str] | None = None,
     ) -> Iterator[Part]:
         """Give the traces that `TraceReader.traces` would, some at a time, as messages."""
-        cursor = self._connection
-        filters = {"since_ns": since_ns, "until_ns": until_ns, "service": service}
-        wanted = None if trace_ids is None else id_bytes(trace_ids)
-        cursor.begin()
-        cursor.execute(statement("select_traces"), {**filters, "trace_ids": wanted})
-        for chunk in chunks(cursor):
-            ids = [row[0] for row in chunk]
-            part = Part([trace_id.hex() for trace_id in ids], None, None)
-            between = span_range(chunk)
-            if between is not None:
-                part.traces = self._traces(cursor, {**between, "trace_ids": ids})
-            between = log_range(chunk)
-            if between is not None:
-                parameters = {**between, "trace_ids": ids}
-                rows = cursor.execute(statement("read_logs"), parameters).fetchall()
-                part.logs = self._logs(cursor, rows)
-            yield part
-        if wanted is None:
-            yield from self._unattached(cursor, filters)
+        selection = Selection(
+            self._cursor,
+            since_ns=since_ns,
+            until_ns=until_ns,
+            service=service,
+            trace_ids=trace_ids,
+        )
+        for chunk in selection.chunks():
+            ids = [trace_id.hex() for trace_id in chunk.trace_ids]
+            traces = self._traces(chunk) if chunk.spans else None
+            yield Part(ids, traces, self._logs(chunk.logs) if chunk.logs else None)
+        for rows in selection.loose_logs():
+            yield Part([], None, self._logs(rows))
 
-    def _unattached(
-        self, cursor: duckdb.DuckDBPyConnection, filters: dict[str, Any]
-    ) -> Iterator[Part]:
-        after = -1
-        while True:
-            parameters = {**filters, "after": after, "limit": CHUNK_LOGS}
-            rows = cursor.execute(statement("read_unattached_logs"), parameters).fetchall()
-            if not rows:
-                return
-            after = rows[-1][-1]
-            yield Part([], None, self._logs(cursor, rows))
-
-    def _traces(
-        self, cursor: duckdb.DuckDBPyConnection, parameters: dict[str, Any]
-    ) -> ExportTraceServiceRequest:
-        events = _by_span(cursor.execute(statement("read_span_events"), parameters).fetchall())
-        links = _by_span(cursor.execute(statement("read_span_links"), parameters).fetchall())
+    def _traces(self, chunk: Chunk) -> ExportTraceServiceRequest:
+        events, links = _by_span(chunk.span_events), _by_span(chunk.span_links)
         request = ExportTraceServiceRequest()
         groups: dict[tuple[int, int], Any] = {}
-        for row in cursor.execute(statement("read_spans"), parameters).fetchall():
+        for row in chunk.spans:
             key = row[18], row[19]
             if key not in groups:
                 of_resource = request.resource_spans.add()
-                of_resource.schema_url = self._read_resource(cursor, key[0], of_resource.resource)
+                of_resource.schema_url = self._read_resource(key[0], of_resource.resource)
                 groups[key] = of_resource.scope_spans.add()
-                groups[key].schema_url = self._read_scope(cursor, key[1], groups[key].scope)
+                groups[key].schema_url = self._read_scope(key[1], groups[key].scope)
             _write_span(groups[key].spans.add(), row, events[row[:2]], links[row[:2]])
         return request
 
-    def _logs(self, cursor: duckdb.DuckDBPyConnection, rows: list[Any]) -> ExportLogsServiceRequest:
+    def _logs(self, rows: list[Any]) -> ExportLogsServiceRequest:
         request = ExportLogsServiceRequest()
         groups: dict[tuple[int, int], Any] = {}
         for row in rows:
             key = row[16], row[17]
             if key not in groups:
                 of_resource = request.resource_logs.add()
-                of_resource.schema_url = self._read_resource(cursor, key[0], of_resource.resource)
+                of_resource.schema_url = self._read_resource(key[0], of_resource.resource)
                 groups[key] = of_resource.scope_logs.add()
-                groups[key].schema_url = self._read_scope(cursor, key[1], groups[key].scope)
+                groups[key].schema_url = self._read_scope(key[1], groups[key].scope)
             _write_log(groups[key].log_records.add(), row)
         return request
 
-    @staticmethod
-    def _read_resource(
-        cursor: duckdb.DuckDBPyConnection, resource_id: int, target: Resource
-    ) -> str:
-        (row,) = cursor.execute(statement("read_resource"), {"id": resource_id}).fetchall()
+    def _read_resource(self, resource_id: int, target: Resource) -> str:
+        (row,) = self._cursor.execute(statement("read_resource"), {"id": resource_id}).fetchall()
         if row[7] is not None:
             target.MergeFromString(row[7])
             return str(row[0])
@@ -126,11 +102,8 @@ class RequestReader:
             target.entity_refs.add(**ref)
         return str(row[0])
 
-    @staticmethod
-    def _read_scope(
-        cursor: duckdb.DuckDBPyConnection, scope_id: int, target: InstrumentationScope
-    ) -> str:
-        (row,) = cursor.execute(statement("read_scope"), {"id": scope_id}).fetchall()
+    def _read_scope(self, scope_id: int, target: InstrumentationScope) -> str:
+        (row,) = self._cursor.execute(statement("read_scope"), {"id": scope_id}).fetchall()
         if row[8] is not None:
             target.MergeFromString(row[8])
             return str(row[0])

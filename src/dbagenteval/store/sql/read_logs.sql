@@ -2,7 +2,7 @@ SELECT
     trace_id, span_id, time_ns, observed_ns, event_name, severity_number, severity_text,
     body_type, body_value, body_nested, attr_keys, attr_types, attr_values, attr_nested,
     dropped_attributes_count, flags, resource_id, scope_id, strindex
-FROM logs
+FROM {source}logs
 WHERE is_attached
     AND batch BETWEEN $first_batch AND $last_batch
     AND at_ns BETWEEN $first AND $last

@@ -1,7 +1,7 @@
 SELECT
     trace_id, span_id, name, time_ns, attr_keys, attr_types, attr_values, attr_nested,
     dropped_attributes_count
-FROM span_events
+FROM {source}span_events
 WHERE batch BETWEEN $first_batch AND $last_batch
     AND span_start_ns BETWEEN $first AND $last
     AND trace_id IN (SELECT unnest($trace_ids::BLOB[]))

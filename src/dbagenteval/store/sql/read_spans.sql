@@ -3,7 +3,7 @@ SELECT
     status_code, status_message, attr_keys, attr_types, attr_values, attr_nested,
     dropped_attributes_count, dropped_events_count, dropped_links_count,
     resource_id, scope_id, strindex
-FROM spans
+FROM {source}spans
 WHERE batch BETWEEN $first_batch AND $last_batch
     AND start_ns BETWEEN $first AND $last
     AND trace_id IN (SELECT unnest($trace_ids::BLOB[]))

@@ -11,7 +11,7 @@ FROM (
         max(last_start_ns) AS last_start_ns,
         min(first_log_ns) AS first_log_ns,
         max(last_log_ns) AS last_log_ns,
-        sum(span_count)::BIGINT AS span_count,
+        sum(span_count + log_count)::BIGINT AS row_count,
         min(first_batch) AS first_batch,
         max(last_batch) AS last_batch
     FROM trace_index

@@ -1,0 +1,1 @@
+SELECT count(*), coalesce(sum(row_count), 0)::BIGINT FROM selected_traces;

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dbagenteval.checks.evidence import NOT_OBSERVED
-from dbagenteval.scorecard import SKIP, Scorecard, Tally
+from dbagenteval.scorecard import SKIP, Scorecard
+from dbagenteval.tally import Tally
 
 __all__ = ["Gate", "Score"]
 

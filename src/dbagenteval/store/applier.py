@@ -24,8 +24,8 @@ __all__ = ["Applier", "Feed"]
 _log = logging.getLogger(__name__)
 
 BATCH_RECORDS = 4096
-BATCH_BYTES = 64 << 20
-"""About 26,000 spans of an agent: some whole row groups, so that few are written twice."""
+BATCH_BYTES = 48 << 20
+"""About 22,000 spans of an agent: some whole row groups, so that few are written twice."""
 
 _LINGER_S = 0.25
 _RETRY_S = 1.0

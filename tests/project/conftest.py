@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pytest
+
+from tests.project.http_agent import Agent
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "project"
 
@@ -49,3 +52,11 @@ def folder(tmp_path: Path) -> ProjectFolder:
         ignore=shutil.ignore_patterns("*.duckdb", "outputs", "contracts", "__pycache__"),
     )
     return ProjectFolder(root)
+
+
+@pytest.fixture
+def agent() -> Iterator[Agent]:
+    """A running HTTP agent; a test sets its `reply`."""
+    started = Agent()
+    yield started
+    started.stop()

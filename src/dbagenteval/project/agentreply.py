@@ -28,6 +28,7 @@ class AgentReply:
         tokens: All tokens of the turn, or None if unknown.
         token_kinds: Tokens by kind (`input`, `output`, `cache_read`, …).
         cost: What the agent says it cost in USD, or None.
+        bytes_scanned: What its statements read in the warehouse, or None if unknown.
         outcome: What the agent says it did: `answer`, `refuse`, `clarify`, `unavailable`; or empty.
         error: The error that the agent reports, or empty.
         trace: The record of it.
@@ -41,6 +42,7 @@ class AgentReply:
     tokens: int | None = None
     token_kinds: Mapping[str, int] = field(default_factory=dict)
     cost: float | None = None
+    bytes_scanned: int | None = None
     outcome: str = ""
     error: str = ""
     trace: Trace | None = None
@@ -72,6 +74,7 @@ def reply_of_trace(trace: Trace) -> AgentReply:
         tokens=total if isinstance(total, int) else None,
         token_kinds={key: value for key, value in kinds.items() if isinstance(value, int)},
         cost=float(cost) if isinstance(cost, (int, float)) else None,
+        bytes_scanned=_first_whole(trace.meta),
         outcome=outcome if outcome in _OUTCOMES else "",
         error=str(last.error) if last is not None and last.error and not text else "",
         trace=trace,
@@ -123,6 +126,7 @@ def reply_of_json(data: Mapping[str, Any], prompt: str) -> AgentReply:
         tokens=total if total is not None else (sum(kinds.values()) if kinds else None),
         token_kinds=kinds,
         cost=_cost(data.get("cost")),
+        bytes_scanned=_bytes_scanned(data, calls),
         outcome=outcome if outcome in _OUTCOMES else "",
         error=str(data.get("error") or ""),
     )
@@ -244,6 +248,33 @@ def _token_kinds(data: Mapping[str, Any]) -> dict[str, int]:
     if "total" not in found and found:
         found["total"] = found.get("input", 0) + found.get("output", 0)
     return found
+
+
+_BYTES_NAMES = (
+    "bytes_scanned",
+    "bytesScanned",
+    "total_bytes_processed",
+    "totalBytesProcessed",
+    "total_bytes_billed",
+)
+"""Of replies and of results of tool calls: common names, and those of BigQuery's jobs."""
+
+
+def _bytes_scanned(data: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]) -> int | None:
+    """Give what the agent says of all statements, else the sum of what each call says."""
+    whole = _first_whole(data)
+    if whole is not None:
+        return whole
+    results = [call["result"] for call in calls if isinstance(call.get("result"), Mapping)]
+    found = [_first_whole(result) for result in results]
+    known = [count for count in found if count is not None]
+    return sum(known) if known else None
+
+
+def _first_whole(data: Mapping[str, Any]) -> int | None:
+    given = (data.get(name) for name in _BYTES_NAMES)
+    whole = (value for value in given if isinstance(value, int) and not isinstance(value, bool))
+    return next((value for value in whole if value >= 0), None)
 
 
 def _cost(value: Any) -> float | None:

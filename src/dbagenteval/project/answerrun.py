@@ -6,10 +6,11 @@ import datetime
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dbagenteval.checks import Judge
 from dbagenteval.project.agentcall import AgentError, Asked, ProjectAgent, call_within
 from dbagenteval.project.agentreply import AgentReply
 from dbagenteval.project.answertests import AnswerTest
@@ -19,7 +20,10 @@ from dbagenteval.project.model import Project
 from dbagenteval.project.prices import cost_of
 from dbagenteval.project.references import Reference
 
-__all__ = ["AnswerResult", "RunSettings", "run_tests"]
+__all__ = ["AnswerResult", "Job", "RunSettings", "jobs_of", "run_tests"]
+
+Job = tuple[str, str, int]
+"""One attempt: model, name of the test, number from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,7 @@ class RunSettings:
         prices: USD for a million tokens, by model.
         extract: A model that reads rows out of text, or None.
         project: Whose policy the assertion `policy` means, or None.
+        judge: Decides the assertion `rubric`; another model than the agent's, or None.
     """
 
     models: tuple[str, ...] = ("",)
@@ -49,6 +54,7 @@ class RunSettings:
     prices: Mapping[str, Any] = field(default_factory=dict)
     extract: Callable[[str], str] | None = None
     project: Project | None = field(default=None, repr=False)
+    judge: Judge | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +106,9 @@ def run_tests(
     references: Mapping[str, Reference],
     agent: ProjectAgent,
     settings: RunSettings,
-    on_result: Callable[[int, AnswerResult], None],
+    on_result: Callable[[AnswerResult], None],
     stop: threading.Event | None = None,
+    done: Collection[Job] = (),
 ) -> list[AnswerResult]:
     """Run every test with every model, `k` times each.
 
@@ -110,18 +117,19 @@ def run_tests(
         references: Test name to what its reference gave.
         agent: The agent under test.
         settings: How to run.
-        on_result: Is called with the number and result of each attempt as soon as it is there,
-            one at a time.
+        on_result: Is called with each result as soon as it is there, one at a time.
         stop: Set it to start no further attempt.
+        done: Attempts that need not be run.
 
     Returns:
         The results in the order model, test, attempt, whatever order they ended in.
     """
-    jobs = _jobs(tests, settings)
+    by_name = {test.name: test for test in tests}
+    jobs = [job for job in jobs_of(tests, settings) if job not in done]
 
     def run_one(index: int) -> AnswerResult:
-        model, test, attempt = jobs[index]
-        return _attempt(test, model, attempt, references[test.name], agent, settings)
+        model, name, attempt = jobs[index]
+        return _attempt(by_name[name], model, attempt, references[name], agent, settings)
 
     run = _Run(len(jobs), run_one, on_result, stop or threading.Event())
     workers = [
@@ -148,7 +156,7 @@ class _Run:
         self,
         count: int,
         run_one: Callable[[int], AnswerResult],
-        on_result: Callable[[int, AnswerResult], None],
+        on_result: Callable[[AnswerResult], None],
         stop: threading.Event,
     ) -> None:
         self.results: list[AnswerResult | None] = [None] * count
@@ -169,7 +177,7 @@ class _Run:
                 result = self._run_one(index)
                 with self._lock:
                     self.results[index] = result
-                    self._on_result(index, result)
+                    self._on_result(result)
         except queue.Empty:
             return
         except BaseException as error:  # noqa: BLE001 raised in the caller's thread
@@ -177,9 +185,10 @@ class _Run:
             self.stop.set()
 
 
-def _jobs(tests: Sequence[AnswerTest], settings: RunSettings) -> list[tuple[str, AnswerTest, int]]:
+def jobs_of(tests: Sequence[AnswerTest], settings: RunSettings) -> list[Job]:
+    """Give all attempts in the order of the results: model, test, attempt."""
     return [
-        (model, test, attempt)
+        (model, test.name, attempt)
         for model in settings.models
         for test in tests
         for attempt in range(1, settings.k + 1)
@@ -233,24 +242,28 @@ def _judged(
             tolerance=settings.tolerance,
             extract=settings.extract,
         )
-    except Exception as error:  # noqa: BLE001 the boundary of one test: the rest must go on
-        text = f"the answer can't be judged: {type(error).__name__}: {error}"
-        return replace(told, reason="evaluator_error", error=text)
-    seconds = (told.duration_ms or 0) / 1000
-    problems = tuple(
-        failed_assertions(
+        problems = failed_assertions(
             told.test.assertions,
             reply,
             cost=told.cost,
-            seconds=seconds,
+            seconds=(told.duration_ms or 0) / 1000,
+            prompt=prompt,
             project=settings.project,
+            judge=settings.judge,
         )
-    )
+    except Exception as error:  # noqa: BLE001 the boundary of one test: the rest must go on
+        text = f"the answer can't be judged: {type(error).__name__}: {error}"
+        return replace(told, reason="evaluator_error", error=text)
     verdict, message, reason = answer.verdict, answer.message, answer.reason
     if verdict == "pass" and problems:
         verdict, message, reason = "fail", problems[0], "assertion"
     return replace(
-        told, answer=answer, verdict=verdict, message=message, reason=reason, problems=problems
+        told,
+        answer=answer,
+        verdict=verdict,
+        message=message,
+        reason=reason,
+        problems=tuple(problems),
     )
 
 
@@ -300,12 +313,14 @@ def _summed(replies: Sequence[AgentReply]) -> AgentReply:
             kinds[kind] = kinds.get(kind, 0) + count
     tokens = [reply.tokens for reply in replies]
     costs = [reply.cost for reply in replies]
+    scanned = [reply.bytes_scanned for reply in replies]
     return replace(
         last,
         tool_calls=tuple(call for reply in replies for call in reply.tool_calls),
         tokens=None if None in tokens else sum(item for item in tokens if item is not None),
         token_kinds=kinds,
         cost=None if None in costs else sum(item for item in costs if item is not None),
+        bytes_scanned=None if None in scanned else sum(n for n in scanned if n is not None),
     )
 
 

@@ -30,6 +30,8 @@ _ASSERTION_NEEDS: dict[str, tuple[str, ...]] = {
     "max_cost": ("value",),
     "max_seconds": ("value",),
     "max_tool_calls": ("value",),
+    "max_bytes": ("value",),
+    "rubric": ("text",),
     "policy": (),
 }
 _ASSERTION_MAY: dict[str, tuple[str, ...]] = {

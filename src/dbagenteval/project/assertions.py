@@ -7,12 +7,34 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbagenteval.checks import Judge
+from dbagenteval.checks.judge import ask_judge
 from dbagenteval.project.agentreply import AgentReply
 from dbagenteval.project.model import Project
 from dbagenteval.project.policy import Request, decide
 from dbagenteval.project.translate import texts
 
 __all__ = ["failed_assertions"]
+
+_RUBRIC_PROMPT = """\
+An agent queried a database and answered a user. Decide whether the answer meets a criterion.
+
+Pass: it meets all of the criterion.
+Fail: it misses any part of it, or the criterion can't be decided by what stands here.
+
+CRITERION
+%s
+
+QUESTION
+{question}
+
+ROWS (JSON)
+{rows}
+
+ANSWER
+{answer}
+"""
+_BRACES = re.compile(r"[{}]")
 
 
 def failed_assertions(
@@ -21,14 +43,21 @@ def failed_assertions(
     *,
     cost: float | None,
     seconds: float,
+    prompt: str = "",
     project: Project | None = None,
+    judge: Judge | None = None,
 ) -> list[str]:
-    """Give a line for each assertion that does not hold; what can't be known does not hold."""
+    """Give a line for each assertion that does not hold; what can't be known does not hold.
+
+    Raises:
+        Exception: What the judge raised, or its reply holds no verdict.
+    """
     measured: dict[str, float | None] = {
         "max_tokens": reply.tokens,
         "max_cost": cost,
         "max_seconds": seconds,
         "max_tool_calls": len(reply.tool_calls),
+        "max_bytes": reply.bytes_scanned,
     }
     problems = []
     for item in assertions:
@@ -37,6 +66,8 @@ def failed_assertions(
             problem = _budget(kind, measured[kind], float(item["value"]))
         elif kind == "policy":
             problem = _policy(item, reply, project)
+        elif kind == "rubric":
+            problem = _rubric(str(item["text"]), prompt, reply, judge)
         elif kind in ("tool_call", "no_tool_call"):
             problem = _tool_call(kind, item, reply)
         else:
@@ -78,6 +109,14 @@ def _policy(item: Mapping[str, Any], reply: AgentReply, project: Project | None)
         if decision.outcome != "allow":
             return f"the agent ran SQL that the policy does not allow: {decision.reason}"
     return ""
+
+
+def _rubric(text: str, prompt: str, reply: AgentReply, judge: Judge | None) -> str:
+    if judge is None:
+        return "there is no judge to decide the rubric"
+    template = _RUBRIC_PROMPT % _BRACES.sub(" ", text)  # what stands in braces is filled in
+    passed, why = ask_judge(judge, template, prompt, reply.text, reply.rows)
+    return "" if passed else f"the rubric {text!r} is not met: {why}"
 
 
 def _contains(actual: Any, wanted: Any) -> bool:

@@ -98,6 +98,7 @@ _TEST = Record(
         "prices": _PRICES,
         "reference_timeout": Number(0),
         "reference_max_rows": Whole(1),
+        "redact": _FLAG,
     },
 )
 
@@ -366,6 +367,8 @@ _ASSERTION = Record(
                 "max_cost",
                 "max_seconds",
                 "max_tool_calls",
+                "max_bytes",
+                "rubric",
                 "policy",
             )
         ),

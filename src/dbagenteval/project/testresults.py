@@ -20,6 +20,7 @@ import orjson
 from dbagenteval.project.answerrun import AnswerResult, RunSettings
 from dbagenteval.project.model import Project
 from dbagenteval.project.repeatstats import pass_metrics
+from dbagenteval.project.runfile import PARTIAL_SUFFIX, hold
 
 __all__ = ["ResultsFile", "results_document"]
 
@@ -39,13 +40,14 @@ class ResultsFile:
         folder.mkdir(parents=True, exist_ok=True)
         stamp = datetime.datetime.now().astimezone().strftime("%Y%m%d_%H%M%S")
         self.path = self._free(folder, stamp)
-        self._partial_path = self.path.with_suffix(".partial.jsonl")
+        self._partial_path = self.path.with_suffix(PARTIAL_SUFFIX)
         self._partial = self._partial_path.open("ab")
+        hold(self._partial)
         self._write_line({"run": dict(facts)})
 
-    def add(self, result: AnswerResult) -> None:
-        """Write one result, so that it is there whatever comes."""
-        self._write_line(result_document(result))
+    def add(self, result: Mapping[str, Any]) -> None:
+        """Write one result, see `result_document`, so that it is there whatever comes."""
+        self._write_line(result)
 
     def finish(self, document: Mapping[str, Any]) -> None:
         """Write the whole file, and take the partial one away."""
@@ -63,13 +65,13 @@ class ResultsFile:
             suffix = "" if number == 1 else f"_{number}"
             path = folder / f"results_{stamp}{suffix}.json"
             try:
-                path.with_suffix(".partial.jsonl").open("xb").close()
+                path.with_suffix(PARTIAL_SUFFIX).open("xb").close()
             except FileExistsError:
                 number += 1
                 continue
             if not path.exists():
                 return path
-            path.with_suffix(".partial.jsonl").unlink()
+            path.with_suffix(PARTIAL_SUFFIX).unlink()
             number += 1
 
     def _write_line(self, data: Mapping[str, Any]) -> None:
@@ -139,6 +141,7 @@ def result_document(result: AnswerResult) -> dict[str, Any]:
     if reply is not None:
         details = {
             "response_text": reply.text,
+            "outcome": reply.outcome,
             "actual_data": _plain(answer.actual if answer else reply.rows),
             "actual_from": answer.actual_from if answer else "",
             "expected_data": _plain(expected[0] if expected else None),
@@ -161,6 +164,7 @@ def result_document(result: AnswerResult) -> dict[str, Any]:
             "tokens_by_kind": dict(reply.token_kinds) if reply else {},
             "cost": result.cost,
             "cost_from": result.cost_from,
+            "bytes_scanned": reply.bytes_scanned if reply else None,
             "duration_ms": result.duration_ms,
             "tool_call_count": len(reply.tool_calls) if reply else None,
             "error": result.error or None,

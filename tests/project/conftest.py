@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.project.http_agent import Agent
+from tests.project.scripted_agent import Agent
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "project"
 

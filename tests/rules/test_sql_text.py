@@ -16,7 +16,7 @@ from dbagenteval.rules import sql as sql_module
 from dbagenteval.rules.sql import Sql, read_sql
 from dbagenteval.traces import Trace
 
-LIMIT_S = 5.0
+LIMIT_S = 60.0
 RULE = TenantFilter("t", "s1")
 
 

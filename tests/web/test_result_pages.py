@@ -156,7 +156,7 @@ def test_a_hostile_result_is_text_and_fast(serve, hostile, hostile_script) -> No
         assert "<img" not in text
         assert "{{7*7}}" in text
         assert len(text) < 2_500_000
-        assert taken < 10, taken
+        assert taken < 60, taken
     for index in (1, 2):
         assert get(base, f"/run/results_20260103_000000.json/{index}")[0] == 200
 

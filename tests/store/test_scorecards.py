@@ -81,7 +81,9 @@ def test_nothing_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"no gzip", "cut", gzip.compress(b"{"), gzip.compress(b"")]
+    "damage",
+    [b"", b"no gzip", "cut", gzip.compress(b"{"), gzip.compress(b"")],
+    ids=["empty", "no gzip", "cut", "no line", "no content"],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, damage: bytes | str) -> None:
     """What can't be read is never passed over."""

@@ -127,8 +127,23 @@ def test_a_request_that_does_not_decode_is_set_aside(tmp_path: Path) -> None:
     assert kept.read_bytes() == b"\xff\xff not a request"
 
 
-def test_a_failed_commit_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the database can't commit, requests stay in the journal and the store says so."""
+@pytest.mark.parametrize(
+    "error",
+    [
+        duckdb.IOException("no space"),
+        duckdb.TransactionException("Failed to commit: Could not write file: No space left"),
+        duckdb.OutOfMemoryException("failed to offload a block: No space left on device"),
+        duckdb.ConnectionException("closed"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_failed_commit_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: duckdb.Error
+) -> None:
+    """While the database can't commit, requests stay in the journal and the store says so.
+
+    Not even if there is room to commit nothing are they set aside.
+    """
     monkeypatch.setattr("dbagenteval.store.applier._RETRY_S", 0.02)
     failing = threading.Event()
     failing.set()
@@ -136,9 +151,9 @@ def test_a_failed_commit_is_tried_again(tmp_path: Path, monkeypatch: pytest.Monk
     apply = Writer.apply
 
     def flaky(self: Writer, requests: list[tuple[str, bytes]], position: int | None) -> object:
-        if failing.is_set():
+        if failing.is_set() and requests:
             reported.set()
-            raise duckdb.IOException("no space")
+            raise error
         return apply(self, requests, position)
 
     with Store.open(tmp_path / "s", write=True, create=True) as store:
@@ -148,11 +163,12 @@ def test_a_failed_commit_is_tried_again(tmp_path: Path, monkeypatch: pytest.Monk
         store.append("traces", body((2, 1))).result(5)
         while store.problem() is None:
             pass
-        assert "IOException" in (store.problem() or "")
+        assert type(error).__name__ in (store.problem() or "")
         failing.clear()
         store.flush()
         assert store.problem() is None
         assert store.stats().spans == 2
+        assert store.check().set_aside == ()
 
 
 def test_a_full_disk_refuses_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -105,8 +107,8 @@ class Applier:
                     applied = self._writer.apply(requests, position)
                     self._writer.checkpoint()
             except _CONTENT_ERRORS as error:
-                if isinstance(error, duckdb.IOException):
-                    raise  # the disk's fault, not that of a request
+                if _is_fault_of_machine(error):
+                    raise
                 _log.warning("store.batch_failed error=%s: %s", type(error).__name__, error)
                 applied = self._apply_singly(again(), position)
             self.last_commit_s = time.monotonic() - started
@@ -121,7 +123,7 @@ class Applier:
                 try:
                     total += self._writer.apply([(signal, body)], None)
                 except _CONTENT_ERRORS as error:
-                    if isinstance(error, duckdb.IOException):
+                    if _is_fault_of_machine(error):
                         raise
                     self._writer.apply([], None)  # raises if nothing can be stored at all
                     _log.error("store.unstorable error=%s: %s", type(error).__name__, error)
@@ -228,6 +230,17 @@ class Applier:
     def _read(self, limit: int, max_records: int) -> list[tuple[str, bytes]]:
         records = self._reader.read(limit, max_records=max_records, max_bytes=BATCH_BYTES)
         return [(record.signal, record.body) for record in records]
+
+
+def _is_fault_of_machine(error: Exception) -> bool:
+    """Tell whether storing fails for a reason that passes, so that the request is tried again.
+
+    DuckDB names a full disk in several ways: as I/O, as a failed commit, as memory that found no
+    room to be spilled.
+    """
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return os.strerror(errno.ENOSPC) in str(error)
+    return isinstance(error, duckdb.OperationalError)
 
 
 def _has_large(requests: list[tuple[str, bytes]]) -> bool:

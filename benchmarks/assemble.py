@@ -1,6 +1,6 @@
 """How fast spans of mixed dialects become Traces, on one core.
 
-    python benchmarks/assemble.py [SPANS]
+    python -m benchmarks.assemble [SPANS]    # from the top of the repository
 
 The captures of the tests are repeated under new ids and later times until there are enough spans,
 the stacks interleaved. Decoding OTLP is not part of the time; reading what attributes hold is.

@@ -20,6 +20,7 @@ _SETTINGS: dict[str, str | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "checkpoint_threshold": "1GB",
     "force_compression": "zstd",  # 1,000 bytes a span become 700
+    "max_vacuum_tasks": 0,  # merging row groups that are two thirds full costs half of storing
     "preserve_insertion_order": False,
 }
 _FORMAT_KEY = "format"

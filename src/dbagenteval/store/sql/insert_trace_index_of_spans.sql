@@ -1,5 +1,5 @@
 INSERT INTO trace_index
 SELECT trace_id, service, min(start_ns), max(start_ns), max(end_ns), count(*), NULL, NULL, 0,
-    $batch, $batch, ('0x' || hex(trace_id[9:16]))::UBIGINT
+    $batch, $batch, md5_number_lower(trace_id)
 FROM incoming_spans
 GROUP BY trace_id, service;

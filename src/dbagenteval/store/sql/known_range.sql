@@ -3,5 +3,5 @@
 SELECT min(first_start_ns), max(last_start_ns), min(first_batch), max(last_batch)
 FROM trace_index
 WHERE span_count > 0 AND trace_key IN (
-    SELECT ('0x' || hex(trace_id[9:16]))::UBIGINT FROM (SELECT DISTINCT trace_id FROM incoming_spans)
+    SELECT md5_number_lower(trace_id) FROM (SELECT DISTINCT trace_id FROM incoming_spans)
 );

@@ -129,6 +129,30 @@ def test_shrink_removes_the_oldest_first(tmp_path: Path) -> None:
     assert left == list(range(41 - len(left), 41))
 
 
+@pytest.mark.parametrize("step", [1, 77], ids=["in order", "mixed"])
+def test_shrink_removes_no_more_than_it_must(tmp_path: Path, step: int) -> None:
+    """Whether whole parts of the file are old, or old and new lie side by side."""
+    texts = random.Random(1)
+
+    def of_day(day: int) -> tuple[str, bytes]:
+        request = traces_request(
+            *((1 + day * 100 + trace, 1) for trace in range(100)), start_ns=NS + day * DAY
+        )
+        for span in request.resource_spans[0].scope_spans[0].spans:
+            span.attributes.add(key="k").value.string_value = texts.randbytes(700).hex()
+        return "traces", request.SerializeToString()
+
+    with Store.open(tmp_path / "s", write=True, create=True) as store:
+        store.load(of_day(number * step % 400) for number in range(400))
+        before = store.stats()
+        store.prune(max_bytes=int(before.bytes * 0.3))
+        after = store.stats()
+        left = {int(trace.trace_id, 16) for trace in store.otel_traces()}
+    assert before.spans == 40_000
+    assert 0.22 * before.spans < after.spans < 0.35 * before.spans
+    assert left == set(range(40_001 - after.spans, 40_001))
+
+
 def test_compaction_keeps_everything(tmp_path: Path) -> None:
     """The same traces, a sound store, private files, nothing left behind."""
     make(tmp_path / "s")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from dbagenteval.otlp.columns import SCHEMAS, ColumnBuilder
+from dbagenteval.otlp.columns import ColumnBuilder
+from dbagenteval.otlp.schemas import SCHEMAS
 from tests.otlp.any_values import put
 from tests.store.requests import fill_every_field, logs_request, traces_request
 

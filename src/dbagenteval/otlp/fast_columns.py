@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbagenteval.otlp.attributes import ARRAY, BYTES, EMPTY, KVLIST, NO_VALUE
-from dbagenteval.otlp.columns import SCHEMAS, ColumnBuilder, Columns
+from dbagenteval.otlp.columns import ColumnBuilder, Columns
+from dbagenteval.otlp.schemas import SCHEMAS
 from dbagenteval.otlp.wire import FlatTraces
 
 __all__ = ["FastColumnBuilder"]

@@ -53,6 +53,21 @@ def test_nothing_changed(run: Any) -> None:
     assert (code, out) == (0, "0 of 2 verdicts flipped\n")
 
 
+def test_a_trace_without_question(files: Path, recorder: Any, run: Any) -> None:
+    """Where no content is captured there is none: rules judge it, and its flip is told."""
+    recorder.turn("", sql="SELECT * FROM stores", rows=[{"n": 1}])
+    recorder.save()
+    (files / "asked.py").write_text(
+        "from dbagenteval.rules import NoSelectStar\nRULES = [NoSelectStar()]\n"
+    )
+    code, out = run("score", "--rules", "asked:RULES")
+    assert code == 1, out
+    assert "1 unmatched trace(s) broke a rule" in out
+    code, out = run("replay")
+    assert code == 0, out
+    assert "FAIL at generate / no_select_star -> SKIP" in out
+
+
 def test_the_data_changed(run: Any, files: Path) -> None:
     """A pass is gone since the reference gives other rows now."""
     run("score")

@@ -145,6 +145,39 @@ def test_a_reference_that_fails_is_not_accepted(shop, file):
     assert "no such table: clients" in shown
 
 
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("SELECT id FROM customers WHERE full_name LIKE '%Name1%'", "Name1"),
+        ("SELECT id FROM customers WHERE email = 'email1@example.com'", "email1@example.com"),
+        ("SELECT id FROM customers WHERE phone = 9990000001", "9990000001"),
+        ("SELECT name1 FROM customers WHERE city = 'Bonn'", None),
+    ],
+)
+def test_a_reference_that_looks_for_stand_ins_is_not_accepted(shop, file, capsys, sql, found):
+    """It finds nothing in the database, as any wrong SQL may, unless it has data of its own."""
+    reference = "SELECT COUNT(*) AS n FROM customers WHERE tenant_id = 1\n  harvested:\n"
+    text = DRAFTS.replace(reference, f"{sql}\n  harvested:\n    redacted: [name]\n")
+    file.write_text(text)
+    code = main(["harvest", "review", "new.yaml", "--accept", "customers"])
+    if found is None:
+        assert code == 0
+        return
+    assert code == 2
+    assert f"its reference SQL looks for {found}, which stands for" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+def test_a_draft_on_data_without_rows_is_not_accepted(shop, file, capsys):
+    """On it every SQL that finds nothing is right."""
+    (shop.folder / "none.sql").write_text("CREATE TABLE customers (tenant_id INTEGER);\n")
+    text = DRAFTS.replace("  harvested:\n", "  data: none.sql\n  harvested:\n", 1)
+    file.write_text(text)
+    assert main(["harvest", "review", "new.yaml", "--accept", "customers"]) == 2
+    assert "its data has no rows" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
 def test_editing_a_reference(shop, file):
     """In the user's editor; the draft is shown again with what it gives."""
     editor = shop.folder / "editor"

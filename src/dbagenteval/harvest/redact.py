@@ -18,7 +18,7 @@ from dbagenteval.harvest.sql_values import sql_values
 from dbagenteval.otlp.redaction import replace_found
 from dbagenteval.traces import Rows
 
-__all__ = ["Redaction"]
+__all__ = ["Redaction", "stand_in_of"]
 
 _LITERAL = r"'(?:[^']|'')*(?:'|\Z)"
 _ESCAPED_LITERAL = r"'(?:[^'\\]|''|\\.)*(?:'|\Z)"
@@ -39,6 +39,12 @@ _STAND_INS = {
     "secret": "secret{}",
 }
 """Numbers stay numbers; none of them is a phone number or a card that exists."""
+
+_VALUE = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\b\d+\b")
+_STAND_IN = re.compile(
+    r"\b(?:name\d+|user\d+|email\d+@example\.com|999000\d{4,}|9\d{15}|address \d+|secret\d+)\b",
+    re.IGNORECASE,
+)
 
 
 class Redaction:
@@ -223,6 +229,12 @@ class Redaction:
         value = text[1 : len(text) - len(closing)].replace("''", "'")
         clean = self.text(value)
         return text if clean == value else "'" + clean.replace("'", "''") + closing
+
+
+def stand_in_of(sql: str) -> str | None:
+    """Give the first stand-in that a query of a redacted case looks for, or None."""
+    found = (_STAND_IN.search(value) for value in _VALUE.findall(sql))
+    return next((each[0] for each in found if each is not None), None)
 
 
 def _has_backslashes(dialect: str | None) -> bool:

@@ -131,6 +131,8 @@ def leaks_tenant(agent_sql: str, column: str, value: Any, schema: Schema, dialec
 def result_shown(statements: Sequence[str], *, exactly: bool) -> Failure:
     """The statements give what they gave on all data: what a wrong answer was made from.
 
+    A result that says nothing can't be shown: any SQL that finds nothing gives the same.
+
     Args:
         statements: The agent's and the reference's.
         exactly: The same rows; else as many rows that say something wherever they did.
@@ -140,6 +142,8 @@ def result_shown(statements: Sequence[str], *, exactly: bool) -> Failure:
         try:
             results = [execute(sql) for sql in statements]
         except Exception:  # noqa: BLE001 whatever a database raises, that is no result
+            return None
+        if not any(map(_says, results)):
             return None
         if exactly:
             return repr(results)

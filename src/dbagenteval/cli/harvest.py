@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dbagenteval.cli.case_files import replaced
 from dbagenteval.cli.harvest_review import review
 from dbagenteval.cli.main import EXIT_OK
 from dbagenteval.cli.replaying import limited_executor
@@ -69,13 +72,38 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     if options["with_data"] and options["database"] is None:
         raise UserError("--slice needs --database: the rows are taken from it")
     from dbagenteval.harvest.casefile import read_case_file
-    from dbagenteval.harvest.collect import Selection
-    from dbagenteval.harvest.harvest import harvest
-    from dbagenteval.report import check_writable, save
+    from dbagenteval.report import check_writable
 
     check_writable(options["output"])
-    file = read_case_file(options["output"])
     cases = _known_cases(options["case_files"])
+    while True:
+        file = read_case_file(options["output"])
+        collected, found = _harvested(options, file, cases)
+        sliced = _slice(file, found, options) if options["with_data"] else _Sliced()
+        if not found.drafts:
+            break
+        changed = file.with_cases([draft.fields for draft in found.drafts])
+        # A harvest takes minutes: what others have written meanwhile has to be seen, and stay.
+        if replaced(file, changed, sliced.scripts):
+            break
+    _show(file, collected, found, sliced.told)
+    return EXIT_OK
+
+
+@dataclass(slots=True)
+class _Sliced:
+    """The scripts of drafts with data of their own, and what is to be said of each draft's."""
+
+    scripts: dict[Path, str] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+
+
+def _harvested(
+    options: dict[str, Any], file: CaseFile, cases: list[Case]
+) -> tuple[Collected, Harvest]:
+    from dbagenteval.harvest.collect import Selection
+    from dbagenteval.harvest.harvest import harvest
+
     execute = limited_executor(options["database"])
     selection = Selection(
         **{name: options[name] for name in ("failed", "unmatched", "rule", "trace")}
@@ -90,11 +118,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         now=datetime.datetime.now(tz=datetime.timezone.utc),
         at_most=options["top"],
     )
-    told = _slice(file, found, options) if options["with_data"] else {}
-    if found.drafts:
-        save(file.path, file.with_cases([draft.fields for draft in found.drafts]).text)
-    _show(file, collected, found, told)
-    return EXIT_OK
+    return collected, found
 
 
 def _known_cases(paths: tuple[str, ...]) -> list[Case]:
@@ -152,27 +176,24 @@ def _collected(
         return collect(scored, selection, kept)
 
 
-def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> dict[str, str]:
-    """Write the data of each draft beside the file; gives what is to be said of each draft's."""
+def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> _Sliced:
+    """Give each draft data of its own, in a script beside the file."""
     from dbagenteval.errors import SliceError
     from dbagenteval.harvest.sliced import with_slice
-    from dbagenteval.report import save
 
-    told: dict[str, str] = {}
+    made = _Sliced()
     tenant = _tenant(options["tenant"])
     for position, draft in enumerate(found.drafts):
         path = f"{file.path.stem}.data/{draft.id}.sql"
         try:
             sliced = with_slice(draft, options["database"], tenant=tenant, path=path)
         except SliceError as error:
-            told[draft.id] = f"none: {error}"
+            made.told[draft.id] = f"none: {error}"
             continue
-        target = file.path.parent / path
-        target.parent.mkdir(exist_ok=True)
-        save(target, sliced.script)
+        made.scripts[file.path.parent / path] = sliced.script
         found.drafts[position] = sliced.draft
-        told[draft.id] = f"{sliced.row_count} row(s) in {path}: {sliced.shows}"
-    return told
+        made.told[draft.id] = f"{sliced.row_count} row(s) in {path}: {sliced.shows}"
+    return made
 
 
 def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dbagenteval.cli.case_files import replaced
 from dbagenteval.cli.main import EXIT_OK
 from dbagenteval.cli.replaying import limited_executor
 from dbagenteval.errors import UserError, quoted
@@ -150,12 +151,12 @@ class _Reviewer:
         return lambda file: file.rejecting(case_id)
 
     def _write(self, *changes: Change) -> None:
-        from dbagenteval.report import save
-
-        file = self._read()
-        for change in changes:
-            file = change(file)
-        save(file.path, file.text)
+        while True:
+            file = changed = self._read()
+            for change in changes:
+                changed = change(changed)
+            if replaced(file, changed):
+                return
 
     def _read(self) -> CaseFile:
         from dbagenteval.harvest.casefile import read_case_file

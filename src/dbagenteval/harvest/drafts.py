@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import dbagenteval
@@ -50,6 +51,11 @@ class Draft:
     group: Group
     proposal: Proposal | None
     redaction: Redaction
+
+    def count_in(self, group: Group) -> None:
+        """Count a group that asks the same, but for the personal data that both have lost."""
+        self.group.count += group.count
+        self.fields["harvested"]["count"] = self.group.count
 
 
 def redaction_of(candidate: Candidate, proposal: Proposal | None) -> Redaction:
@@ -168,6 +174,8 @@ def _id_of(question: str, taken: Collection[str]) -> str:
         name = name.rpartition("-")[0]
     name = name[:_ID_CHARS]
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    if not name or 2 * len(ascii_text) < len(question):  # the script is another one
-        return f"question-{digest}"
-    return name if name not in taken else f"{name}-{digest}"
+    is_other_script = not name or 2 * len(ascii_text) < len(question)
+    first = f"question-{digest}" if is_other_script else name
+    longer = f"question-{digest}" if is_other_script else f"{name}-{digest}"
+    names = chain((first, longer), (f"{longer}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)

@@ -6,6 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Executor
@@ -13,6 +14,7 @@ from dbagenteval.harvest.collect import Collected
 from dbagenteval.harvest.drafts import Draft, draft_of, redaction_of
 from dbagenteval.harvest.known import KnownCases
 from dbagenteval.harvest.proposal import Suggest, propose
+from dbagenteval.suite.match import normalised
 
 __all__ = ["Harvest", "harvest"]
 
@@ -55,7 +57,9 @@ def harvest(
     """
     cases = list(cases)
     known = KnownCases(cases, rejected)
-    taken = {case.id for case in cases}
+    # The data of a case that a person gave another id keeps its file.
+    taken = {case.id for case in cases} | {Path(case.data).stem for case in cases if case.data}
+    by_question: dict[str, Draft] = {}
     result = Harvest(covered=Counter(collected.covered))
     for group in sorted(collected.groups, key=lambda group: -group.count):
         if at_most is not None and len(result.drafts) >= at_most:
@@ -69,7 +73,12 @@ def harvest(
         if covering is not None:
             result.covered[covering] += group.count
             continue
+        same = by_question.get(normalised(question))
+        if same is not None:
+            same.count_in(group)
+            continue
         draft = draft_of(group, proposal, redaction, taken=taken, now=now)
         taken.add(draft.id)
+        by_question[normalised(question)] = draft
         result.drafts.append(draft)
     return result

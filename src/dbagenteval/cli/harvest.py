@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from dbagenteval.harvest.collect import Collected, Selection
     from dbagenteval.harvest.drafts import Draft
     from dbagenteval.harvest.harvest import Harvest
-    from dbagenteval.harvest.proposal import Suggest
+    from dbagenteval.harvest.people import People
+    from dbagenteval.slices.schema import Schema
 
 __all__ = ["command"]
 
@@ -76,9 +77,10 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     check_writable(options["output"])
     cases = _known_cases(options["case_files"])
+    database = _Database.of(options)
     while True:
         file = read_case_file(options["output"])
-        collected, found = _harvested(options, file, cases)
+        collected, found = _harvested(options, file, cases, database)
         sliced = _slice(file, found, options) if options["with_data"] else _Sliced()
         if not found.drafts:
             break
@@ -90,6 +92,31 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     return EXIT_OK
 
 
+@dataclass(frozen=True, slots=True)
+class _Database:
+    """What is known of the database of `--database`; nothing without one."""
+
+    execute: Executor | None
+    schema: Schema | None = None
+    people: People | None = None
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> _Database:
+        url = options["database"]
+        execute = limited_executor(url)
+        if execute is None:
+            return cls(None)
+        from dbagenteval.executors import read_only_engine
+        from dbagenteval.harvest.people import read_people
+        from dbagenteval.rules.dialects import from_system_name
+        from dbagenteval.slices.reflection import read_schema
+
+        engine = read_only_engine(url)
+        schema = read_schema(engine)
+        people = read_people(schema, url, from_system_name(engine.dialect.name) or "")
+        return cls(execute, schema, people)
+
+
 @dataclass(slots=True)
 class _Sliced:
     """The scripts of drafts with data of their own, and what is to be said of each draft's."""
@@ -99,24 +126,25 @@ class _Sliced:
 
 
 def _harvested(
-    options: dict[str, Any], file: CaseFile, cases: list[Case]
+    options: dict[str, Any], file: CaseFile, cases: list[Case], database: _Database
 ) -> tuple[Collected, Harvest]:
     from dbagenteval.harvest.collect import Selection
     from dbagenteval.harvest.harvest import harvest
+    from dbagenteval.harvest.proposal import repairing
 
-    execute = limited_executor(options["database"])
     selection = Selection(
         **{name: options[name] for name in ("failed", "unmatched", "rule", "trace")}
     )
-    collected = _collected(options, [*cases, *file.cases], selection, execute)
+    collected = _collected(options, [*cases, *file.cases], selection, database.execute)
     found = harvest(
         collected,
         [*cases, *file.cases],
         rejected=file.rejected,
-        suggest=_repairing(options["database"], options["tenant"]),
-        execute=execute,
+        suggest=repairing(database.schema, _tenant(options["tenant"])),
+        execute=database.execute,
         now=datetime.datetime.now(tz=datetime.timezone.utc),
         at_most=options["top"],
+        people=database.people,
     )
     return collected, found
 
@@ -137,15 +165,6 @@ def _source(fields: dict[str, Any]) -> str:
     if fields.get("sql") == "none":
         return "none: an answer without SQL is expected, as the agent gave one"
     return str(fields["harvested"].get("reference_from", "none; write one in the review"))
-
-
-def _repairing(database: str | None, tenant: str | None) -> Suggest:
-    from dbagenteval.executors import read_only_engine
-    from dbagenteval.harvest.proposal import repairing
-    from dbagenteval.slices.reflection import read_schema
-
-    schema = None if database is None else read_schema(read_only_engine(database))
-    return repairing(schema, _tenant(tenant))
 
 
 def _collected(
@@ -192,7 +211,8 @@ def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> _Sliced:
             continue
         made.scripts[file.path.parent / path] = sliced.script
         found.drafts[position] = sliced.draft
-        made.told[draft.id] = f"{sliced.row_count} row(s) in {path}: {sliced.shows}"
+        told = (f"{sliced.row_count} row(s) in {path}: {sliced.shows}", *sliced.notes)
+        made.told[draft.id] = "; ".join(told)
     return made
 
 

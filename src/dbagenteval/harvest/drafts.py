@@ -15,6 +15,7 @@ import dbagenteval
 from dbagenteval.checks import plain
 from dbagenteval.harvest.candidates import Candidate, moment_text
 from dbagenteval.harvest.groups import Group
+from dbagenteval.harvest.people import People
 from dbagenteval.harvest.proposal import Proposal
 from dbagenteval.harvest.redact import Redaction
 from dbagenteval.harvest.sql_values import sql_values
@@ -58,9 +59,11 @@ class Draft:
         self.fields["harvested"]["count"] = self.group.count
 
 
-def redaction_of(candidate: Candidate, proposal: Proposal | None) -> Redaction:
+def redaction_of(
+    candidate: Candidate, proposal: Proposal | None, people: People | None = None
+) -> Redaction:
     """Learn the personal data of all that a draft will hold."""
-    redaction = Redaction(candidate.dialect)
+    redaction = Redaction(candidate.dialect, people)
     for text in (*candidate.asked_before, candidate.question, candidate.answer):
         redaction.learn_text(text)
     redaction.learn_sql(candidate.sql)

@@ -13,6 +13,7 @@ from dbagenteval.checks import Executor
 from dbagenteval.harvest.collect import Collected
 from dbagenteval.harvest.drafts import Draft, draft_of, redaction_of
 from dbagenteval.harvest.known import KnownCases
+from dbagenteval.harvest.people import People
 from dbagenteval.harvest.proposal import Suggest, propose
 from dbagenteval.suite.match import normalised
 
@@ -43,6 +44,7 @@ def harvest(
     execute: Executor | None = None,
     now: datetime.datetime,
     at_most: int | None = None,
+    people: People | None = None,
 ) -> Harvest:
     """Make a draft of each group that no case covers.
 
@@ -54,6 +56,7 @@ def harvest(
         execute: Runs SQL on the user's database, to see what a proposal gives.
         now: The time.
         at_most: How many drafts to make, of what was asked most often.
+        people: Whose names are known, wherever they stand.
     """
     cases = list(cases)
     known = KnownCases(cases, rejected)
@@ -67,7 +70,7 @@ def harvest(
             continue
         candidate = group.first
         proposal = propose(candidate, collected.passed, suggest, execute)
-        redaction = redaction_of(candidate, proposal)
+        redaction = redaction_of(candidate, proposal, people)
         question = redaction.text(candidate.question)
         covering = known.covering(candidate, question, None if proposal is None else proposal.sql)
         if covering is not None:

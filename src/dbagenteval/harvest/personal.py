@@ -40,8 +40,8 @@ _HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
 _LETTERS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _NAME = re.compile(_LETTERS)
 _NOT_A_NAME = frozenset(
-    "von van der den de del della da di du la le the of and und et y zu zum co corp inc llc ltd "
-    "plc gmbh ag kg se sa srl oy ab bv".split()
+    "von van der den de del della da di du la le the of and und et y zu zum for from with by at "
+    "für mit co corp inc llc ltd plc gmbh ag kg se sa srl oy ab bv".split()
 )
 _CUES = (
     "customer|client|user|employee|contact|patient|member|passenger|student|driver|guest|seller|"

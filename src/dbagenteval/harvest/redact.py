@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 
+from dbagenteval.harvest.people import People
 from dbagenteval.harvest.personal import (
     capitalised_runs,
     name_words,
@@ -56,10 +57,12 @@ class Redaction:
 
     Args:
         dialect: sqlglot's name of the dialect of the SQL, or None.
+        people: Whose names are known beforehand.
     """
 
-    def __init__(self, dialect: str | None = None) -> None:
+    def __init__(self, dialect: str | None = None, people: People | None = None) -> None:
         self._dialect = dialect
+        self._people = people or People()
         literal = _ESCAPED_LITERAL if _has_backslashes(dialect) else _LITERAL
         self._sql_texts = re.compile(literal + _OTHER_TEXTS, re.DOTALL)
         self._words: dict[str, str] = {}
@@ -79,7 +82,7 @@ class Redaction:
 
     def learn_text(self, text: str) -> None:
         """Learn the names and telephone numbers in running text."""
-        for name in named_people(text):
+        for name in (*self._people.named_in(text), *named_people(text)):
             self._learn("name", name)
         for number in phone_numbers(text):
             self._learn("phone", number)
@@ -90,6 +93,8 @@ class Redaction:
         self._identifiers.update(
             word.casefold() for word in _IDENTIFIER.findall(self._sql_texts.sub(" ", sql))
         )
+        for name in self._people.named_in(sql):  # in its comments too
+            self._learn("name", name)
         found = sql_values(sql, self._dialect)
         for kind, value in found.compared:
             self._learn(kind, value)
@@ -137,6 +142,8 @@ class Redaction:
 
     def cell(self, text: str) -> str:
         """Give the text of one cell without personal data, of people not met before too."""
+        for name in self._people.named_in(text):
+            self._learn("name", name)
         self._learn_if_named(text)
         return self.text(text)
 

@@ -32,7 +32,7 @@ _BY_WORD = {
     "phone": ("phone", "telephone", "tel", "mobile", "cell", "fax", "telefon", "handy", "mobil"),
     "card": ("iban", "card", "cardnumber", "pan", "ssn", "passport"),
     "address": ("address", "addr", "street", "adresse", "straße", "strasse"),
-    "secret": ("password", "passwort", "secret", "token"),
+    "secret": ("password", "passwort", "secret", "token", "pin", "cvv", "cvc"),
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")

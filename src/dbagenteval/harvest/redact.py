@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 
+from dbagenteval.harvest.cells import texts_of
 from dbagenteval.harvest.people import People
 from dbagenteval.harvest.personal import (
     capitalised_runs,
@@ -106,9 +107,11 @@ class Redaction:
         found = sql_values(sql, self._dialect)
         for row in rows:
             for cell, kind in zip(row.values(), found.kinds_of(list(row)), strict=True):
-                if kind and isinstance(cell, (str, int)) and not isinstance(cell, bool):
+                if isinstance(cell, int) and not isinstance(cell, bool) and kind:
                     self._learn(kind, str(cell))
-                for text in _texts(cell):
+                for text, own_kind in texts_of(cell, kind):
+                    if own_kind:
+                        self._learn(own_kind, text)
                     self._learn_cell(text)
 
     def text(self, text: str) -> str:
@@ -180,7 +183,9 @@ class Redaction:
         words = name_words(text)
         known = any(word.casefold() in self._words for word in words)
         if known and 1 < len(words) <= _LONGEST_NAME:
-            self._learn("name", text)
+            # In `met Bo Lind` the name is plain, and `met` is no part of it.
+            capitalised = [word for word in words if not word.islower()]
+            self._learn("name", " ".join(capitalised) if len(capitalised) > 1 else text)
 
     def _learn(self, kind: str, value: str) -> None:
         value = value.strip()
@@ -249,15 +254,6 @@ def _has_backslashes(dialect: str | None) -> bool:
         return "\\" in Dialect.get_or_raise(dialect).tokenizer_class.STRING_ESCAPES
     except ValueError:
         return False
-
-
-def _texts(cell: Any) -> Iterable[str]:
-    """Give the texts of a cell, however deep they nest."""
-    if isinstance(cell, str):
-        yield cell
-    elif isinstance(cell, (dict, list, tuple)):
-        for item in cell.values() if isinstance(cell, dict) else cell:
-            yield from _texts(item)
 
 
 def _any_of(texts: Iterable[str]) -> re.Pattern[str]:

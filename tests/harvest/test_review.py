@@ -130,6 +130,26 @@ def test_accepting_in_the_terminal(shop, file):
     assert [case.id for case in load_cases(file) if case.is_draft] == ["pending"]
 
 
+def test_what_is_accepted_has_been_seen(shop, file, monkeypatch, capsys):
+    """A draft that was changed in an editor meanwhile is shown again."""
+
+    class Typed(io.StringIO):
+        def readline(self):
+            line = super().readline()
+            if line == "a\n" and "SELECT 8" not in file.read_text():
+                text = file.read_text()
+                seen = "reference_sql: SELECT COUNT(*) AS n FROM customers WHERE tenant_id = 1"
+                file.write_text(text.replace(seen, "reference_sql: SELECT 8 AS n"))
+            return line
+
+    monkeypatch.setattr(sys, "stdin", Typed("a\nq\n"))
+    assert main(["harvest", "review", "new.yaml", "--database", shop.url]) == 0
+    shown = capsys.readouterr().out
+    assert "it has changed in the file since it was shown:\n" in shown
+    assert shown.endswith("2 draft(s) left in new.yaml\n")
+    assert "      SELECT 8 AS n\n" in shown
+
+
 def test_a_draft_that_expects_nothing_is_not_accepted(shop, file):
     """It would pass whatever the agent answers."""
     shown, _ = in_terminal(shop.folder, ["new.yaml"], ["s\n", "a\n", "q\n"])

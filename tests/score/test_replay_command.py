@@ -83,6 +83,19 @@ def test_the_data_changed(run: Any, files: Path) -> None:
     assert run("replay", "--allow-lost")[0] == 0
 
 
+def test_the_data_of_a_case_changed(run: Any, files: Path) -> None:
+    """A script beside the cases is data as well."""
+    script = "CREATE TABLE orders (status TEXT, store_id TEXT);\n"
+    (files / "own.sql").write_text(script + "INSERT INTO orders VALUES ('DELIVERED', 's1');\n")
+    (files / "cases.yaml").write_text(CASE.rstrip() + "\n  data: own.sql\n", encoding="utf-8")
+    assert "1 of 1 passed" in run("score", "--allow-unmatched")[1]
+    (files / "own.sql").write_text(script.replace("status TEXT", "state TEXT"))
+    _, out = run("replay")
+    assert "PASS -> ERROR" in out
+    assert "the data changed\n" in out
+    assert "nothing that we keep account of" not in out
+
+
 def test_the_case_changed(run: Any, files: Path) -> None:
     """Another reference; and back again, against what was kept in between."""
     run("score")

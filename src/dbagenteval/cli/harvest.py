@@ -70,6 +70,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     for name, option in (("store_dir", "--store"), ("output", "-o")):
         if not options[name]:
             raise UserError(f"harvest needs {option}")
+    if options["trace"] == "":
+        raise UserError("--trace is empty; expected a trace id, or how it starts")
     if options["with_data"] and options["database"] is None:
         raise UserError("--slice needs --database: the rows are taken from it")
     from dbagenteval.harvest.casefile import read_case_file

@@ -128,6 +128,9 @@ class _Reviewer:
             if key == "e":
                 self._edit(case)
                 return self._ask_about(case_id)
+            if key == "a" and self._draft(case_id) != case:
+                click.echo("it has changed in the file since it was shown:")
+                return self._ask_about(case_id)
             if key == "a":
                 reason = refusal(case, run)
                 if reason is None:

@@ -115,6 +115,32 @@ def test_removing_the_first_field():
     assert remove_field(text, "a", "status", "c.yaml") == "- id: a\n  question: A?\n"
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "-\n  # note\n  status: draft # c\n\n  # about id\n  id: a\n",
+            "-\n  # note\n\n  # about id\n  id: a\n",
+        ),
+        ("- status: draft\n  # about id\n  id: a\n", "- # about id\n  id: a\n"),
+        ("- status: draft # c\n\n  id: a\n", "- id: a\n"),
+        ("- status:\n    draft\n  id: a\n", "- id: a\n"),
+        ("- {status: draft,\n   id: a}\n", "- {id: a}\n"),
+        ("- {\n   status: draft, id: a}\n", "- {\n   id: a}\n"),
+    ],
+)
+def test_comments_of_the_next_field_stay(before, after):
+    """Only the field's own line goes."""
+    assert remove_field(before, "a", "status", "c.yaml") == after
+
+
+def test_a_field_that_another_case_shares_is_not_set():
+    """The other case would change as well."""
+    text = "- id: a\n  harvested: &h\n    trace: x\n- id: b\n  harvested: *h\n"
+    with pytest.raises(UserError, match="this case can't be changed by itself"):
+        set_field(text, "a", ("harvested", "accepted"), "me", "c.yaml")
+
+
 def test_setting_a_field():
     """In its place if it is there, else behind the others; texts of several lines as they are."""
     text = set_field(LIVED_IN, "delivered", ("reference_sql",), "SELECT 1\nFROM t\n", "c.yaml")

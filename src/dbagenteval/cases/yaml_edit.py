@@ -70,7 +70,10 @@ def append_cases(text: str, cases: Sequence[Mapping[str, Any]], path: str) -> st
     if all(line.strip()[:1] in ("", "#") for line in text[end:].splitlines()):
         end = len(text)
     changed = _joined(text[:end], _entries(new, text, listed.column)) + text[end:]
-    return _checked(changed, [*_items(text), *new], path)
+    expected = [*_items(text), *new]
+    if not text.endswith("\n") and _items(text + "\n") != _items(text):
+        raise UserError(f"{path}: its last text ends without a line break; end the file with one")
+    return _checked(changed, expected, path)
 
 
 def set_field(text: str, case_id: str, names: tuple[str, ...], value: Any, path: str) -> str:

@@ -118,7 +118,7 @@ def test_removing_the_first_field():
 def test_a_last_text_without_line_break_is_said():
     """One more would be part of the text."""
     text = "- id: a\n  reference_sql: |\n    SELECT 1"
-    with pytest.raises(UserError, match="c.yaml: its last text ends without a line break; end"):
+    with pytest.raises(UserError, match="its last text ends without a line break; end"):
         append_cases(text, [NEW], "c.yaml")
     assert append_cases(text + "\n", [NEW], "c.yaml").startswith(text + "\n\n- id: new\n")
 

@@ -208,7 +208,11 @@ def test_identifiers_in_double_quotes_stay(condition):
             {"r": "[" * 900 + '"gwen.q@corp.test"' + "]" * 900},
             {"r": "[" * 900 + '"email1@example.com"' + "]" * 900},
         ),
-        ({"manager": {"first": "Gwen", "x": ["Quack"]}}, {"manager": {"first": "Name1", "x": ["Name2"]}}),
+        (
+            {"manager": {"first": "Gwen", "x": "Quack", "city": "Bonn", "name": "Al Gwen"}},
+            {"manager": {"first": "Name1", "x": "Quack", "city": "Bonn", "name": "Name2 Name1"}},
+        ),
+        ({"manager": ["Gwen", "Quack"]}, {"manager": ["Name1", "Name2"]}),
     ],
 )  # fmt: skip
 def test_names_nested_in_cells(row, clean):

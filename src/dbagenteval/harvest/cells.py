@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from dbagenteval.harvest.personal import personal_kind
+from dbagenteval.harvest.personal import NAME_PARTS, personal_kind
 
 __all__ = ["texts_of"]
 
@@ -25,10 +25,18 @@ def texts_of(cell: Any, kind: str | None) -> Iterator[tuple[str, str | None]]:
             text, part = part, _parsed(part)
             yield text, kind if part is None else None
         if isinstance(part, dict):
-            items = [(item, personal_kind(str(key)) or kind) for key, item in part.items()]
+            items = [(item, _kind_at(str(key), kind)) for key, item in part.items()]
             todo += reversed(items)
         elif isinstance(part, (list, tuple)):
             todo += [(item, kind) for item in reversed(part)]
+
+
+def _kind_at(key: str, kind: str | None) -> str | None:
+    """Give the kind of what stands at a key; of a person not all is the name."""
+    if kind != "name":
+        return personal_kind(key) or kind
+    own = personal_kind(key, ("people",))
+    return "name" if own is None and key.casefold() in NAME_PARTS else own
 
 
 def _parsed(text: str) -> Any:

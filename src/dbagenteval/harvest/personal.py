@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import resources
 
 __all__ = [
+    "NAME_PARTS",
     "capitalised_runs",
     "name_words",
     "named_people",
@@ -26,7 +27,7 @@ _NAME_COLUMNS = frozenset(
     "firstname lastname middlename fullname givenname familyname surname forename nickname "
     "username maidenname vorname nachname familienname".split()
 )
-_NAME_PARTS = frozenset(("first", "last", "middle", "full", "given", "family", "nick", "display"))
+NAME_PARTS = frozenset(("first", "last", "middle", "full", "given", "family", "nick", "display"))
 _BY_WORD = {
     "email": ("email", "mail", "emails"),
     "phone": ("phone", "telephone", "tel", "mobile", "cell", "fax", "telefon", "handy", "mobil"),
@@ -84,7 +85,7 @@ def personal_kind(column: str, tables: Collection[str] = ()) -> str | None:
         return "name"
     has_person = any(_is_person(word) for word in words)
     if "name" in words:
-        is_named = has_person or any(word in _NAME_PARTS for word in words)
+        is_named = has_person or any(word in NAME_PARTS for word in words)
         return "name" if is_named or any(map(_is_of_people, tables)) else None
     return "name" if has_person and len(words) == 1 else None
 

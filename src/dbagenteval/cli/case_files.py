@@ -49,13 +49,13 @@ def replaced(before: CaseFile, after: CaseFile, data: Mapping[Path, str] | None 
 @contextlib.contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Wait for others that write here; the file itself can't be locked, since it is replaced."""
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # a file system without locks
+    with contextlib.ExitStack() as stack:
+        # Without locks, or without the right to look into the folder, it is compared and no more.
+        with contextlib.suppress(OSError):
+            number = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, number)
             fcntl.flock(number, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(number)
 
 
 def _text_of(path: Path) -> str:

@@ -9,11 +9,13 @@ from importlib import resources
 
 __all__ = [
     "NAME_PARTS",
+    "address_parts",
     "capitalised_runs",
     "name_words",
     "named_people",
     "personal_kind",
     "phone_numbers",
+    "secrets",
 ]
 
 _PEOPLE = frozenset(
@@ -61,6 +63,11 @@ _PHONE = re.compile(
     r"(?<![\w.-])(?:0\d{1,4}[ /-]\d{2,5}(?:[ -]?\d{2,5}){0,3}|\d{3}[-. ]\d{3}[-. ]\d{4})(?![\w-])"
     r"|(?<!\w)(?i:tel|telephone|phone|mobile|telefon|handy|call|fax|anruf|nummer)[ .:]+"
     r"(?i:(?:number|no|at|is)[ .:]+)?(?P<said>\d(?:[ ./-]?\d){5,14})(?!\w)"
+)
+_SECRET = re.compile(
+    r"(?<![^\W_])(?:password|passwort|passwd|pwd|token|secret|api[_-]?key)[\"']?\s*"
+    r"(?:=|:(?=\s*\S*\d))\s*[\"']?([^\s\"'&,;]{4,})",
+    re.IGNORECASE,
 )
 
 
@@ -146,6 +153,19 @@ def phone_numbers(text: str) -> Iterator[str]:
     """Give the telephone numbers in running text that have no country code."""
     for found in _PHONE.finditer(text):
         yield found["said"] or found[0]
+
+
+def secrets(text: str) -> Iterator[str]:
+    """Give what stands behind `password=`, `token:` and the like in running text."""
+    for found in _SECRET.finditer(text):
+        yield found[1]
+
+
+def address_parts(address: str) -> Iterator[str]:
+    """Give the parts of an address that tell where somebody lives by themselves."""
+    for part in re.split(r"[,;\n]", address):
+        if re.search(r"\d", part) and re.search(r"[^\W\d_]", part):
+            yield part.strip()
 
 
 def _bare(word: str) -> str:

@@ -11,10 +11,12 @@ from sqlglot.dialects.dialect import Dialect
 from dbagenteval.harvest.cells import texts_of
 from dbagenteval.harvest.people import People
 from dbagenteval.harvest.personal import (
+    address_parts,
     capitalised_runs,
     name_words,
     named_people,
     phone_numbers,
+    secrets,
 )
 from dbagenteval.harvest.sql_values import sql_values
 from dbagenteval.otlp.redaction import replace_found
@@ -87,6 +89,8 @@ class Redaction:
             self._learn("name", name)
         for number in phone_numbers(text):
             self._learn("phone", number)
+        for secret in secrets(text):
+            self._learn("secret", secret)
         self._running.append(text)
 
     def learn_sql(self, sql: str) -> None:
@@ -200,6 +204,8 @@ class Redaction:
                 self._stand_in(kind, value)
         elif len(value) >= _SHORTEST_VALUE:
             self._stand_in(kind, value)
+            for part in address_parts(value) if kind == "address" else ():
+                self._stand_in(kind, part)
 
     def _stand_in(self, kind: str, value: str) -> str:
         """Give what stands for a value; a phone number or card is the same however written."""

@@ -55,7 +55,10 @@ def test_appending_keeps_every_byte():
     assert read(text) == [*read(LIVED_IN), NEW]
 
 
-@pytest.mark.parametrize("empty", ["", "# nothing here yet\n", "# no line break", "---\n"])
+@pytest.mark.parametrize(
+    "empty",
+    ["", "# nothing here yet\n", "# no line break", "---\n", "cases:\n", "cases:\n  # gone\n"],
+)
 def test_the_first_case_of_a_file(empty):
     """A file may hold nothing, or comments only."""
     text = append_cases(empty, [NEW, NEW], "c.yaml")

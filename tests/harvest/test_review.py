@@ -224,6 +224,19 @@ def test_what_was_rejected_is_not_harvested_again(shop, file):
     assert file.read_text() == before
 
 
+def test_the_only_draft_under_a_key_is_rejected(shop):
+    """The file can be harvested into again."""
+    path = shop.folder / "new.yaml"
+    path.write_text("cases:\n  - {id: a, question: A?, status: draft, sql: none}\n")
+    assert main(["harvest", "review", "new.yaml", "--reject", "a"]) == 0
+    assert path.read_text() == 'cases:\n  # rejected by harvest review: "A?"\n'
+    shop.turn("A?", answer="B.")
+    shop.turn("C?", answer="D.")
+    shop.ingest()
+    assert shop.harvest() == 0
+    assert [case.question for case in load_cases(path)] == ["C?"]
+
+
 def test_leaving_loses_nothing(shop, file):
     """What was decided before the end of the input is written."""
     shown, code = in_terminal(shop.folder, ["new.yaml"], ["a\n", "\x04"])

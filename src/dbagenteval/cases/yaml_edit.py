@@ -60,7 +60,7 @@ def append_cases(text: str, cases: Sequence[Mapping[str, Any]], path: str) -> st
     new = [dict(case) for case in cases]
     listed = case_list(text, path)
     if listed is None:
-        return _joined(text, _entries(new, text, 0))
+        return _checked(_joined(text, _entries(new, text, 0)), new, path)
     if listed.is_flow:
         raise UserError(
             f"{path}: its list of cases is written in brackets; expected a dash before each case",

@@ -34,7 +34,7 @@ def replaced(before: CaseFile, after: CaseFile, data: Mapping[Path, str] | None 
     from dbagenteval.report import save
 
     with _alone_in(Path(os.path.realpath(before.path)).parent):
-        if _text_of(before.path) != before.text:
+        if _bytes_of(before.path) != before.text.encode("utf-8"):
             return False
         for path, script in (data or {}).items():
             try:
@@ -58,8 +58,8 @@ def _alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _text_of(path: Path) -> str:
+def _bytes_of(path: Path) -> bytes:
     try:
-        return path.read_bytes().decode("utf-8")
-    except (FileNotFoundError, UnicodeDecodeError):
-        return ""
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""

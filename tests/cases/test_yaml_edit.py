@@ -55,7 +55,10 @@ def test_appending_keeps_every_byte():
     assert read(text) == [*read(LIVED_IN), NEW]
 
 
-@pytest.mark.parametrize("empty", ["", "# nothing here yet\n", "# no line break", "---\n"])
+@pytest.mark.parametrize(
+    "empty",
+    ["", "# nothing here yet\n", "# no line break", "---\n", "cases:\n", "cases:\n  # gone\n"],
+)
 def test_the_first_case_of_a_file(empty):
     """A file may hold nothing, or comments only."""
     text = append_cases(empty, [NEW, NEW], "c.yaml")
@@ -113,6 +116,40 @@ def test_removing_the_first_field():
     """The dash stays for the next one."""
     text = "- status: draft\n  id: a\n  question: A?\n"
     assert remove_field(text, "a", "status", "c.yaml") == "- id: a\n  question: A?\n"
+
+
+def test_a_last_text_without_line_break_is_said():
+    """One more would be part of the text."""
+    text = "- id: a\n  reference_sql: |\n    SELECT 1"
+    with pytest.raises(UserError, match="its last text ends without a line break; end"):
+        append_cases(text, [NEW], "c.yaml")
+    assert append_cases(text + "\n", [NEW], "c.yaml").startswith(text + "\n\n- id: new\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "-\n  # note\n  status: draft # c\n\n  # about id\n  id: a\n",
+            "-\n  # note\n\n  # about id\n  id: a\n",
+        ),
+        ("- status: draft\n  # about id\n  id: a\n", "- # about id\n  id: a\n"),
+        ("- status: draft # c\n\n  id: a\n", "- id: a\n"),
+        ("- status:\n    draft\n  id: a\n", "- id: a\n"),
+        ("- {status: draft,\n   id: a}\n", "- {id: a}\n"),
+        ("- {\n   status: draft, id: a}\n", "- {\n   id: a}\n"),
+    ],
+)
+def test_comments_of_the_next_field_stay(before, after):
+    """Only the field's own line goes."""
+    assert remove_field(before, "a", "status", "c.yaml") == after
+
+
+def test_a_field_that_another_case_shares_is_not_set():
+    """The other case would change as well."""
+    text = "- id: a\n  harvested: &h\n    trace: x\n- id: b\n  harvested: *h\n"
+    with pytest.raises(UserError, match="this case can't be changed by itself"):
+        set_field(text, "a", ("harvested", "accepted"), "me", "c.yaml")
 
 
 def test_setting_a_field():

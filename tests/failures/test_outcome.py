@@ -6,7 +6,7 @@ from dbagenteval.cases import Case
 from dbagenteval.evaluation import try_evaluate
 from dbagenteval.failures import Outcome, outcome_of
 from dbagenteval.rules import TenantFilter
-from dbagenteval.traces import Trace
+from dbagenteval.traces import Stage, Trace
 
 QUESTION = "How many customers do we have?"
 CASE = Case(
@@ -44,6 +44,13 @@ def test_round_trip():
     """What is written down reads back equal, and other keys are passed over."""
     found = outcome(Trace.simple(QUESTION, "57", "SELECT COUNT(*) FROM customers", [{"n": 57}]))
     assert Outcome.from_dict({**found.to_dict(), "run": "r1"}) == found
+
+
+def test_round_trip_without_question():
+    """A trace whose question was not captured is kept and read back as any other."""
+    found = outcome(Trace("", [Stage("generate", output="SELECT 1")]), None)
+    assert found.question == ""
+    assert Outcome.from_dict(found.to_dict()) == found
 
 
 def test_closest_reference_gives_the_edit():

@@ -164,7 +164,7 @@ def test_one_trace(shop, drafts):
     shop.harvest("--rules", shop.rules)
     trace = drafts()[QUESTIONS[2]]["harvested"]["trace"]
     (shop.folder / "new.yaml").unlink()
-    shop.harvest("--trace", trace[:12])
+    shop.harvest("--trace", trace[:12].upper())
     assert list(drafts()) == [QUESTIONS[2]]
 
 
@@ -267,6 +267,7 @@ def test_an_empty_store(shop, capsys):
         (["--store", "store", "-o", "new.json"], "drafts are written as YAML"),
         (["--store", "nowhere", "-o", "new.yaml"], "there is no store here"),
         (["--store", "store", "-o", "no/new.yaml"], "is not a directory"),
+        (["--store", "store", "-o", "new.yaml", "--trace", ""], "--trace is empty"),
         (["--store", "store", "-o", "new.yaml", "--slice"], "--slice needs --database"),
         (
             ["--store", "store", "-o", "new.yaml", "--tenant", "x"],

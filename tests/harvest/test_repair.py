@@ -37,6 +37,24 @@ REPAIRS = {
         "(SELECT id FROM customers WHERE tenant_id = 1)",
         "tenant_filter",
     ),
+    "tenant filter in a query and its subquery": (
+        "Customers without orders?",
+        "SELECT id FROM customers WHERE city = 'Wien' AND id NOT IN "
+        "(SELECT customer_id FROM orders WHERE status IN (SELECT 'paid' FROM orders))",
+        "SELECT id FROM customers WHERE city = 'Wien' AND NOT id IN "
+        "(SELECT customer_id FROM orders WHERE status IN "
+        "(SELECT 'paid' FROM orders WHERE tenant_id = 1) AND tenant_id = 1) AND tenant_id = 1",
+        "tenant_filter",
+    ),
+    "tenant filter on the optional side of a join by USING": (
+        "Orders per customer?",
+        "SELECT c.id, COUNT(o.status) AS n FROM customers c LEFT JOIN orders o USING (id) "
+        "WHERE c.tenant_id = 1 GROUP BY c.id",
+        "SELECT c.id, COUNT(o.status) AS n FROM customers AS c LEFT JOIN "
+        "(SELECT * FROM orders WHERE tenant_id = 1) AS o USING (id) "
+        "WHERE c.tenant_id = 1 GROUP BY c.id",
+        "tenant_filter",
+    ),
     "tenant filter on the optional side of a join": (
         "Orders by customer?",
         "SELECT c.id, COUNT(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id "
@@ -242,3 +260,13 @@ def test_a_text_tenant_is_quoted(schema):
     """A tenant's name with a quote stays one literal."""
     (found,) = repaired("SELECT id FROM orders", "?", schema, ("tenant_id", "O'Hara"))
     assert found.sql == "SELECT id FROM orders WHERE tenant_id = 'O''Hara'"
+
+
+def test_a_tenant_that_looks_like_a_number_is_a_text_where_the_column_is(tmp_path):
+    """PostgreSQL compares no text with a number."""
+    with sqlite3.connect(tmp_path / "t.db") as database:
+        database.execute("CREATE TABLE orders (id INTEGER, tenant_id TEXT)")
+    database.close()
+    schema = read_schema(read_only_engine(f"sqlite:///{tmp_path / 't.db'}"))
+    (found,) = repaired("SELECT id FROM orders", "?", schema)
+    assert found.sql == "SELECT id FROM orders WHERE tenant_id = '1'"

@@ -130,6 +130,26 @@ def test_accepting_in_the_terminal(shop, file):
     assert [case.id for case in load_cases(file) if case.is_draft] == ["pending"]
 
 
+def test_what_is_accepted_has_been_seen(shop, file, monkeypatch, capsys):
+    """A draft that was changed in an editor meanwhile is shown again."""
+
+    class Typed(io.StringIO):
+        def readline(self):
+            line = super().readline()
+            if line == "a\n" and "SELECT 8" not in file.read_text():
+                text = file.read_text()
+                seen = "reference_sql: SELECT COUNT(*) AS n FROM customers WHERE tenant_id = 1"
+                file.write_text(text.replace(seen, "reference_sql: SELECT 8 AS n"))
+            return line
+
+    monkeypatch.setattr(sys, "stdin", Typed("a\nq\n"))
+    assert main(["harvest", "review", "new.yaml", "--database", shop.url]) == 0
+    shown = capsys.readouterr().out
+    assert "it has changed in the file since it was shown:\n" in shown
+    assert shown.endswith("2 draft(s) left in new.yaml\n")
+    assert "      SELECT 8 AS n\n" in shown
+
+
 def test_a_draft_that_expects_nothing_is_not_accepted(shop, file):
     """It would pass whatever the agent answers."""
     shown, _ = in_terminal(shop.folder, ["new.yaml"], ["s\n", "a\n", "q\n"])
@@ -143,6 +163,39 @@ def test_a_reference_that_fails_is_not_accepted(shop, file):
     shown, _ = in_terminal(shop.folder, ["new.yaml", "--database", shop.url], ["a\n", "q\n"])
     assert "it can't be accepted: its reference SQL fails: " in shown
     assert "no such table: clients" in shown
+
+
+@pytest.mark.parametrize(
+    ("sql", "found"),
+    [
+        ("SELECT id FROM customers WHERE full_name LIKE '%Name1%'", "Name1"),
+        ("SELECT id FROM customers WHERE email = 'email1@example.com'", "email1@example.com"),
+        ("SELECT id FROM customers WHERE phone = 9990000001", "9990000001"),
+        ("SELECT name1 FROM customers WHERE city = 'Bonn'", None),
+    ],
+)
+def test_a_reference_that_looks_for_stand_ins_is_not_accepted(shop, file, capsys, sql, found):
+    """It finds nothing in the database, as any wrong SQL may, unless it has data of its own."""
+    reference = "SELECT COUNT(*) AS n FROM customers WHERE tenant_id = 1\n  harvested:\n"
+    text = DRAFTS.replace(reference, f"{sql}\n  harvested:\n    redacted: [name]\n")
+    file.write_text(text)
+    code = main(["harvest", "review", "new.yaml", "--accept", "customers"])
+    if found is None:
+        assert code == 0
+        return
+    assert code == 2
+    assert f"its reference SQL looks for {found}, which stands for" in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+def test_a_draft_on_data_without_rows_is_not_accepted(shop, file, capsys):
+    """On it every SQL that finds nothing is right."""
+    (shop.folder / "none.sql").write_text("CREATE TABLE customers (tenant_id INTEGER);\n")
+    text = DRAFTS.replace("  harvested:\n", "  data: none.sql\n  harvested:\n", 1)
+    file.write_text(text)
+    assert main(["harvest", "review", "new.yaml", "--accept", "customers"]) == 2
+    assert "its data has no rows" in capsys.readouterr().err
+    assert file.read_text() == text
 
 
 def test_editing_a_reference(shop, file):
@@ -169,6 +222,19 @@ def test_what_was_rejected_is_not_harvested_again(shop, file):
     before = file.read_text()
     assert shop.harvest() == 0
     assert file.read_text() == before
+
+
+def test_the_only_draft_under_a_key_is_rejected(shop):
+    """The file can be harvested into again."""
+    path = shop.folder / "new.yaml"
+    path.write_text("cases:\n  - {id: a, question: A?, status: draft, sql: none}\n")
+    assert main(["harvest", "review", "new.yaml", "--reject", "a"]) == 0
+    assert path.read_text() == 'cases:\n  # rejected by harvest review: "A?"\n'
+    shop.turn("A?", answer="B.")
+    shop.turn("C?", answer="D.")
+    shop.ingest()
+    assert shop.harvest() == 0
+    assert [case.question for case in load_cases(path)] == ["C?"]
 
 
 def test_leaving_loses_nothing(shop, file):

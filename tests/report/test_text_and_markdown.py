@@ -404,3 +404,13 @@ def test_a_question_that_several_cases_ask_renames_none() -> None:
     changes = diff_reports(old, new)
     assert "renamed" not in changes
     assert passes_that_are_gone(changes) == ["a", "b"]
+
+
+def test_markdown_says_why_a_case_was_skipped():
+    """What it expects and could not be checked; other skipped checks are no reason."""
+    results = [
+        CheckResult("max_cost", "answer", "skip", "no cost in the spans"),
+        CheckResult("draft", "answer", "skip", "nobody has accepted it", reason="draft"),
+    ]
+    text = to_markdown(SuiteResult([Scorecard("q", results, case_id="one")]).to_dict())
+    assert "| one | SKIP |  |  | nobody has accepted it |" in text

@@ -53,6 +53,21 @@ def test_nothing_changed(run: Any) -> None:
     assert (code, out) == (0, "0 of 2 verdicts flipped\n")
 
 
+def test_a_trace_without_question(files: Path, recorder: Any, run: Any) -> None:
+    """Where no content is captured there is none: rules judge it, and its flip is told."""
+    recorder.turn("", sql="SELECT * FROM stores", rows=[{"n": 1}])
+    recorder.save()
+    (files / "asked.py").write_text(
+        "from dbagenteval.rules import NoSelectStar\nRULES = [NoSelectStar()]\n"
+    )
+    code, out = run("score", "--rules", "asked:RULES")
+    assert code == 1, out
+    assert "1 unmatched trace(s) broke a rule" in out
+    code, out = run("replay")
+    assert code == 0, out
+    assert "FAIL at generate / no_select_star -> SKIP" in out
+
+
 def test_the_data_changed(run: Any, files: Path) -> None:
     """A pass is gone since the reference gives other rows now."""
     run("score")
@@ -66,6 +81,19 @@ def test_the_data_changed(run: Any, files: Path) -> None:
     assert "1 of 2 verdicts flipped: 1 PASS -> FAIL\n" in out
     assert out.endswith("not passed: 1 pass(es) are gone\n")
     assert run("replay", "--allow-lost")[0] == 0
+
+
+def test_the_data_of_a_case_changed(run: Any, files: Path) -> None:
+    """A script beside the cases is data as well."""
+    script = "CREATE TABLE orders (status TEXT, store_id TEXT);\n"
+    (files / "own.sql").write_text(script + "INSERT INTO orders VALUES ('DELIVERED', 's1');\n")
+    (files / "cases.yaml").write_text(CASE.rstrip() + "\n  data: own.sql\n", encoding="utf-8")
+    assert "1 of 1 passed" in run("score", "--allow-unmatched")[1]
+    (files / "own.sql").write_text(script.replace("status TEXT", "state TEXT"))
+    _, out = run("replay")
+    assert "PASS -> ERROR" in out
+    assert "the data changed\n" in out
+    assert "nothing that we keep account of" not in out
 
 
 def test_the_case_changed(run: Any, files: Path) -> None:

@@ -115,6 +115,15 @@ def test_a_wrong_answer_keeps_its_right_rows(url):
     assert len(found.rows["products"]) == 3
 
 
+@pytest.mark.parametrize("select", ["name", "COUNT(*) AS n"])
+def test_a_result_that_says_nothing_is_not_shown(url, select):
+    """No rows would show it as well, and on them any SQL that finds nothing passes."""
+    sql = f"SELECT {select} FROM products WHERE tenant_id = 1 AND category = 'Boats'"
+    case = Case("?", reference_sql=sql)
+    with pytest.raises(SliceError, match="the failure does not show"):
+        slice_failure(traced(sql, [], answer="17 boats"), case, url, stage="answer")
+
+
 def test_a_wrong_answer_from_many_rows_keeps_a_result_like_theirs(url):
     """Three customers with something to rank."""
     trace = traced(TOP, [{"full_name": "x", "spend": 1}] * 3, answer="the second")

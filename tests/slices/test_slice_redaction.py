@@ -56,6 +56,23 @@ def test_values_of_people_go(shop_url, agent, reference):
     assert sorted(wrong) != sorted(right)
 
 
+@pytest.mark.parametrize("column", ["card", "card_last4", "tel", "cell", "cvv", "pin", "plz"])
+def test_short_numbers_of_people_go(tmp_path, column):
+    """They stay in other columns of text, where they are amounts and codes."""
+    path = tmp_path / "people.db"
+    with sqlite3.connect(path) as database:
+        database.executescript(
+            f"CREATE TABLE t (id INTEGER, {column} TEXT, code TEXT);"
+            "INSERT INTO t VALUES (1, '4711', '4712'), (2, '4713', NULL);"
+        )
+    database.close()
+    agent = "SELECT id FROM t"
+    found = sliced(f"sqlite:///{path}", agent, f"{agent} WHERE code IS NULL")
+    assert "4711" not in found.script
+    assert "4713" not in found.script
+    assert "4712" in found.script
+
+
 def test_the_same_value_gets_the_same_replacement(tmp_path):
     """In every table, so that joins over texts still join."""
     path = tmp_path / "d.db"

@@ -60,7 +60,7 @@ def append_cases(text: str, cases: Sequence[Mapping[str, Any]], path: str) -> st
     new = [dict(case) for case in cases]
     listed = case_list(text, path)
     if listed is None:
-        return _joined(text, _entries(new, text, 0))
+        return _checked(_joined(text, _entries(new, text, 0)), new, path)
     if listed.is_flow:
         raise UserError(
             f"{path}: its list of cases is written in brackets; expected a dash before each case",
@@ -70,7 +70,10 @@ def append_cases(text: str, cases: Sequence[Mapping[str, Any]], path: str) -> st
     if all(line.strip()[:1] in ("", "#") for line in text[end:].splitlines()):
         end = len(text)
     changed = _joined(text[:end], _entries(new, text, listed.column)) + text[end:]
-    return _checked(changed, [*_items(text), *new], path)
+    expected = [*_items(text), *new]
+    if not text.endswith("\n") and _items(text + "\n") != _items(text):
+        raise UserError(f"{path}: its last text ends without a line break; end the file with one")
+    return _checked(changed, expected, path)
 
 
 def set_field(text: str, case_id: str, names: tuple[str, ...], value: Any, path: str) -> str:
@@ -87,7 +90,8 @@ def set_field(text: str, case_id: str, names: tuple[str, ...], value: Any, path:
         UserError: There is no such case, or its place can't be changed.
     """
     index, mapping = _entry(text, case_id, path)
-    expected = copy.deepcopy(_items(text))
+    # Each by itself: what cases share by an alias would change in all of them.
+    expected = [copy.deepcopy(item) for item in _items(text)]
     data = expected[index]
     for name in names[:-1]:
         inner = mapping.field(name)
@@ -123,14 +127,21 @@ def remove_field(text: str, case_id: str, name: str, path: str) -> str:
     expected[index] = {key: value for key, value in expected[index].items() if key != name}
     start, end = field.key.start, _content_end(text, field.value)
     position = mapping.fields.index(field)
-    if position == 0 and len(mapping.fields) > 1:
-        # What stands before the first field, a dash or a brace, stays for the one that follows.
-        end = mapping.fields[1].key.start
-    elif mapping.is_flow:
+    line = _start_of_line(text, start)
+    if mapping.is_flow and position > 0:
         start = mapping.fields[position - 1].value.end
-    else:
-        start, end = _start_of_line(text, start), _end_of_line(text, end)
+    elif not mapping.is_flow and not text[line:start].strip():
+        start, end = line, _end_of_line(text, end)
+    elif len(mapping.fields) > 1:
+        # The dash or brace before the first field stays for the next one, and for its comments.
+        end = _next_in(text, end, mapping.fields[1].key.start)
     return _checked(text[:start] + text[end:], expected, path)
+
+
+def _next_in(text: str, end: int, next_field: int) -> int:
+    """Give where the comments above the next field begin, else where it begins itself."""
+    between = text[_end_of_line(text, end) : next_field]
+    return next_field - len(between.lstrip()) if between.strip() else next_field
 
 
 def remove_case(text: str, case_id: str, path: str, *, comment: str = "") -> str:

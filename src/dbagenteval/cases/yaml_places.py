@@ -59,7 +59,7 @@ def case_list(text: str, path: str) -> Place | None:
         path: Name of the file, for messages.
 
     Returns:
-        None if the document holds nothing but comments.
+        None if the document, or its key `cases`, holds nothing but comments.
 
     Raises:
         UserError: It is no YAML, or has no such list.
@@ -73,6 +73,8 @@ def case_list(text: str, path: str) -> Place | None:
         return None
     if root.is_mapping:
         found = root.field("cases")
+        if found is not None and found.value.text == "":
+            return None
         root = root if found is None else found.value
     if root.is_mapping or root.text is not None:
         raise UserError(f"{path}: expected a list of cases, or a mapping with a 'cases' list")

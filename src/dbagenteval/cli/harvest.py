@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dbagenteval.cli.case_files import replaced
 from dbagenteval.cli.harvest_review import review
 from dbagenteval.cli.main import EXIT_OK
 from dbagenteval.cli.replaying import limited_executor
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from dbagenteval.harvest.collect import Collected, Selection
     from dbagenteval.harvest.drafts import Draft
     from dbagenteval.harvest.harvest import Harvest
-    from dbagenteval.harvest.proposal import Suggest
+    from dbagenteval.harvest.people import People
+    from dbagenteval.slices.schema import Schema
 
 __all__ = ["command"]
 
@@ -66,35 +70,85 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     for name, option in (("store_dir", "--store"), ("output", "-o")):
         if not options[name]:
             raise UserError(f"harvest needs {option}")
+    if options["trace"] == "":
+        raise UserError("--trace is empty; expected a trace id, or how it starts")
     if options["with_data"] and options["database"] is None:
         raise UserError("--slice needs --database: the rows are taken from it")
     from dbagenteval.harvest.casefile import read_case_file
-    from dbagenteval.harvest.collect import Selection
-    from dbagenteval.harvest.harvest import harvest
-    from dbagenteval.report import check_writable, save
+    from dbagenteval.report import check_writable
 
     check_writable(options["output"])
-    file = read_case_file(options["output"])
     cases = _known_cases(options["case_files"])
-    execute = limited_executor(options["database"])
+    database = _Database.of(options)
+    while True:
+        file = read_case_file(options["output"])
+        collected, found = _harvested(options, file, cases, database)
+        sliced = _slice(file, found, options) if options["with_data"] else _Sliced()
+        if not found.drafts:
+            break
+        changed = file.with_cases([draft.fields for draft in found.drafts])
+        # A harvest takes minutes: what others have written meanwhile has to be seen, and stay.
+        if replaced(file, changed, sliced.scripts):
+            break
+    _show(file, collected, found, sliced.told)
+    return EXIT_OK
+
+
+@dataclass(frozen=True, slots=True)
+class _Database:
+    """What is known of the database of `--database`; nothing without one."""
+
+    execute: Executor | None
+    schema: Schema | None = None
+    people: People | None = None
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> _Database:
+        url = options["database"]
+        execute = limited_executor(url)
+        if execute is None:
+            return cls(None)
+        from dbagenteval.executors import read_only_engine
+        from dbagenteval.harvest.people import read_people
+        from dbagenteval.rules.dialects import from_system_name
+        from dbagenteval.slices.reflection import read_schema
+
+        engine = read_only_engine(url)
+        schema = read_schema(engine)
+        people = read_people(schema, url, from_system_name(engine.dialect.name) or "")
+        return cls(execute, schema, people)
+
+
+@dataclass(slots=True)
+class _Sliced:
+    """The scripts of drafts with data of their own, and what is to be said of each draft's."""
+
+    scripts: dict[Path, str] = field(default_factory=dict)
+    told: dict[str, str] = field(default_factory=dict)
+
+
+def _harvested(
+    options: dict[str, Any], file: CaseFile, cases: list[Case], database: _Database
+) -> tuple[Collected, Harvest]:
+    from dbagenteval.harvest.collect import Selection
+    from dbagenteval.harvest.harvest import harvest
+    from dbagenteval.harvest.proposal import repairing
+
     selection = Selection(
         **{name: options[name] for name in ("failed", "unmatched", "rule", "trace")}
     )
-    collected = _collected(options, [*cases, *file.cases], selection, execute)
+    collected = _collected(options, [*cases, *file.cases], selection, database.execute)
     found = harvest(
         collected,
         [*cases, *file.cases],
         rejected=file.rejected,
-        suggest=_repairing(options["database"], options["tenant"]),
-        execute=execute,
+        suggest=repairing(database.schema, _tenant(options["tenant"])),
+        execute=database.execute,
         now=datetime.datetime.now(tz=datetime.timezone.utc),
         at_most=options["top"],
+        people=database.people,
     )
-    told = _slice(file, found, options) if options["with_data"] else {}
-    if found.drafts:
-        save(file.path, file.with_cases([draft.fields for draft in found.drafts]).text)
-    _show(file, collected, found, told)
-    return EXIT_OK
+    return collected, found
 
 
 def _known_cases(paths: tuple[str, ...]) -> list[Case]:
@@ -113,15 +167,6 @@ def _source(fields: dict[str, Any]) -> str:
     if fields.get("sql") == "none":
         return "none: an answer without SQL is expected, as the agent gave one"
     return str(fields["harvested"].get("reference_from", "none; write one in the review"))
-
-
-def _repairing(database: str | None, tenant: str | None) -> Suggest:
-    from dbagenteval.executors import read_only_engine
-    from dbagenteval.harvest.proposal import repairing
-    from dbagenteval.slices.reflection import read_schema
-
-    schema = None if database is None else read_schema(read_only_engine(database))
-    return repairing(schema, _tenant(tenant))
 
 
 def _collected(
@@ -152,27 +197,25 @@ def _collected(
         return collect(scored, selection, kept)
 
 
-def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> dict[str, str]:
-    """Write the data of each draft beside the file; gives what is to be said of each draft's."""
+def _slice(file: CaseFile, found: Harvest, options: dict[str, Any]) -> _Sliced:
+    """Give each draft data of its own, in a script beside the file."""
     from dbagenteval.errors import SliceError
     from dbagenteval.harvest.sliced import with_slice
-    from dbagenteval.report import save
 
-    told: dict[str, str] = {}
+    made = _Sliced()
     tenant = _tenant(options["tenant"])
     for position, draft in enumerate(found.drafts):
         path = f"{file.path.stem}.data/{draft.id}.sql"
         try:
             sliced = with_slice(draft, options["database"], tenant=tenant, path=path)
         except SliceError as error:
-            told[draft.id] = f"none: {error}"
+            made.told[draft.id] = f"none: {error}"
             continue
-        target = file.path.parent / path
-        target.parent.mkdir(exist_ok=True)
-        save(target, sliced.script)
+        made.scripts[file.path.parent / path] = sliced.script
         found.drafts[position] = sliced.draft
-        told[draft.id] = f"{sliced.row_count} row(s) in {path}: {sliced.shows}"
-    return told
+        told = (f"{sliced.row_count} row(s) in {path}: {sliced.shows}", *sliced.notes)
+        made.told[draft.id] = "; ".join(told)
+    return made
 
 
 def _show(file: CaseFile, collected: Collected, found: Harvest, told: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dbagenteval.cli.case_files import replaced
 from dbagenteval.cli.main import EXIT_OK
 from dbagenteval.cli.replaying import limited_executor
 from dbagenteval.errors import UserError, quoted
@@ -127,6 +128,9 @@ class _Reviewer:
             if key == "e":
                 self._edit(case)
                 return self._ask_about(case_id)
+            if key == "a" and self._draft(case_id) != case:
+                click.echo("it has changed in the file since it was shown:")
+                return self._ask_about(case_id)
             if key == "a":
                 reason = refusal(case, run)
                 if reason is None:
@@ -150,12 +154,12 @@ class _Reviewer:
         return lambda file: file.rejecting(case_id)
 
     def _write(self, *changes: Change) -> None:
-        from dbagenteval.report import save
-
-        file = self._read()
-        for change in changes:
-            file = change(file)
-        save(file.path, file.text)
+        while True:
+            file = changed = self._read()
+            for change in changes:
+                changed = change(changed)
+            if replaced(file, changed):
+                return
 
     def _read(self) -> CaseFile:
         from dbagenteval.harvest.casefile import read_case_file

@@ -31,7 +31,7 @@ class Outcome:
         tables: What the agent's SQL reads.
         structure: Of the agent's last SQL, empty without SQL.
         edit: What makes the SQL differ from the reference, in codes; empty without a reference.
-        question: As asked, cut at 500 characters.
+        question: As asked, cut at 500 characters; empty if no span has it.
         case_id: The case's id, else its question; empty for a trace without case.
         trace_id: The trace.
         start_ns: When it began, Unix nanoseconds, 0 if unknown.
@@ -39,7 +39,7 @@ class Outcome:
     """
 
     verdict: str
-    question: str
+    question: str = ""
     stage: str = ""
     check: str = ""
     reason: str = ""

@@ -110,7 +110,8 @@ def read_case_file(path: str | Path) -> CaseFile:
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot read file ({error})") from error
     lines = text.removeprefix(_MARK).splitlines()
-    if all(line.strip()[:1] in ("", "#") for line in lines):
+    # The last case under `cases:` may have been rejected.
+    if all(line.strip()[:1] in ("", "#") or line.rstrip() == "cases:" for line in lines):
         return CaseFile(path=file, text=text, cases=())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CasesWarning)  # `validate` is for those

@@ -48,7 +48,8 @@ class Selection:
             matched: It has a case.
         """
         if self.trace is not None:
-            return any(name.startswith(self.trace) for name in trace.meta.get("trace_ids") or ())
+            start = self.trace.lower()
+            return any(name.startswith(start) for name in trace.meta.get("trace_ids") or ())
         if self.rule is not None:
             return self.rule in broken
         if self.failed or self.unmatched:

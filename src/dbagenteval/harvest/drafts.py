@@ -8,12 +8,14 @@ import re
 import unicodedata
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import dbagenteval
 from dbagenteval.checks import plain
 from dbagenteval.harvest.candidates import Candidate, moment_text
 from dbagenteval.harvest.groups import Group
+from dbagenteval.harvest.people import People
 from dbagenteval.harvest.proposal import Proposal
 from dbagenteval.harvest.redact import Redaction
 from dbagenteval.harvest.sql_values import sql_values
@@ -51,10 +53,17 @@ class Draft:
     proposal: Proposal | None
     redaction: Redaction
 
+    def count_in(self, group: Group) -> None:
+        """Count a group that asks the same, but for the personal data that both have lost."""
+        self.group.count += group.count
+        self.fields["harvested"]["count"] = self.group.count
 
-def redaction_of(candidate: Candidate, proposal: Proposal | None) -> Redaction:
+
+def redaction_of(
+    candidate: Candidate, proposal: Proposal | None, people: People | None = None
+) -> Redaction:
     """Learn the personal data of all that a draft will hold."""
-    redaction = Redaction(candidate.dialect)
+    redaction = Redaction(candidate.dialect, people)
     for text in (*candidate.asked_before, candidate.question, candidate.answer):
         redaction.learn_text(text)
     redaction.learn_sql(candidate.sql)
@@ -168,6 +177,8 @@ def _id_of(question: str, taken: Collection[str]) -> str:
         name = name.rpartition("-")[0]
     name = name[:_ID_CHARS]
     digest = hashlib.sha256(question.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    if not name or 2 * len(ascii_text) < len(question):  # the script is another one
-        return f"question-{digest}"
-    return name if name not in taken else f"{name}-{digest}"
+    is_other_script = not name or 2 * len(ascii_text) < len(question)
+    first = f"question-{digest}" if is_other_script else name
+    longer = f"question-{digest}" if is_other_script else f"{name}-{digest}"
+    names = chain((first, longer), (f"{longer}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)

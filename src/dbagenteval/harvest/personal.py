@@ -8,11 +8,14 @@ from functools import lru_cache
 from importlib import resources
 
 __all__ = [
+    "NAME_PARTS",
+    "address_parts",
     "capitalised_runs",
     "name_words",
     "named_people",
     "personal_kind",
     "phone_numbers",
+    "secrets",
 ]
 
 _PEOPLE = frozenset(
@@ -26,13 +29,13 @@ _NAME_COLUMNS = frozenset(
     "firstname lastname middlename fullname givenname familyname surname forename nickname "
     "username maidenname vorname nachname familienname".split()
 )
-_NAME_PARTS = frozenset(("first", "last", "middle", "full", "given", "family", "nick", "display"))
+NAME_PARTS = frozenset(("first", "last", "middle", "full", "given", "family", "nick", "display"))
 _BY_WORD = {
     "email": ("email", "mail", "emails"),
     "phone": ("phone", "telephone", "tel", "mobile", "cell", "fax", "telefon", "handy", "mobil"),
     "card": ("iban", "card", "cardnumber", "pan", "ssn", "passport"),
     "address": ("address", "addr", "street", "adresse", "straße", "strasse"),
-    "secret": ("password", "passwort", "secret", "token"),
+    "secret": ("password", "passwort", "secret", "token", "pin", "cvv", "cvc"),
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
@@ -40,8 +43,8 @@ _HUMP = re.compile(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])")
 _LETTERS = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _NAME = re.compile(_LETTERS)
 _NOT_A_NAME = frozenset(
-    "von van der den de del della da di du la le the of and und et y zu zum co corp inc llc ltd "
-    "plc gmbh ag kg se sa srl oy ab bv".split()
+    "von van der den de del della da di du la le the of and und et y zu zum for from with by at "
+    "für mit co corp inc llc ltd plc gmbh ag kg se sa srl oy ab bv".split()
 )
 _CUES = (
     "customer|client|user|employee|contact|patient|member|passenger|student|driver|guest|seller|"
@@ -60,6 +63,11 @@ _PHONE = re.compile(
     r"(?<![\w.-])(?:0\d{1,4}[ /-]\d{2,5}(?:[ -]?\d{2,5}){0,3}|\d{3}[-. ]\d{3}[-. ]\d{4})(?![\w-])"
     r"|(?<!\w)(?i:tel|telephone|phone|mobile|telefon|handy|call|fax|anruf|nummer)[ .:]+"
     r"(?i:(?:number|no|at|is)[ .:]+)?(?P<said>\d(?:[ ./-]?\d){5,14})(?!\w)"
+)
+_SECRET = re.compile(
+    r"(?<![^\W_])(?:password|passwort|passwd|pwd|token|secret|api[_-]?key)[\"']?\s*"
+    r"(?:=|:(?=\s*\S*\d))\s*[\"']?([^\s\"'&,;]{4,})",
+    re.IGNORECASE,
 )
 
 
@@ -84,7 +92,7 @@ def personal_kind(column: str, tables: Collection[str] = ()) -> str | None:
         return "name"
     has_person = any(_is_person(word) for word in words)
     if "name" in words:
-        is_named = has_person or any(word in _NAME_PARTS for word in words)
+        is_named = has_person or any(word in NAME_PARTS for word in words)
         return "name" if is_named or any(map(_is_of_people, tables)) else None
     return "name" if has_person and len(words) == 1 else None
 
@@ -145,6 +153,19 @@ def phone_numbers(text: str) -> Iterator[str]:
     """Give the telephone numbers in running text that have no country code."""
     for found in _PHONE.finditer(text):
         yield found["said"] or found[0]
+
+
+def secrets(text: str) -> Iterator[str]:
+    """Give what stands behind `password=`, `token:` and the like in running text."""
+    for found in _SECRET.finditer(text):
+        yield found[1]
+
+
+def address_parts(address: str) -> Iterator[str]:
+    """Give the parts of an address that tell where somebody lives by themselves."""
+    for part in re.split(r"[,;\n]", address):
+        if re.search(r"\d", part) and re.search(r"[^\W\d_]", part):
+            yield part.strip()
 
 
 def _bare(word: str) -> str:

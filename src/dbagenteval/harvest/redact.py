@@ -8,17 +8,21 @@ from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
 
+from dbagenteval.harvest.cells import texts_of
+from dbagenteval.harvest.people import People
 from dbagenteval.harvest.personal import (
+    address_parts,
     capitalised_runs,
     name_words,
     named_people,
     phone_numbers,
+    secrets,
 )
 from dbagenteval.harvest.sql_values import sql_values
 from dbagenteval.otlp.redaction import replace_found
 from dbagenteval.traces import Rows
 
-__all__ = ["Redaction"]
+__all__ = ["Redaction", "stand_in_of"]
 
 _LITERAL = r"'(?:[^']|'')*(?:'|\Z)"
 _ESCAPED_LITERAL = r"'(?:[^'\\]|''|\\.)*(?:'|\Z)"
@@ -40,6 +44,12 @@ _STAND_INS = {
 }
 """Numbers stay numbers; none of them is a phone number or a card that exists."""
 
+_VALUE = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\b\d+\b")
+_STAND_IN = re.compile(
+    r"\b(?:name\d+|user\d+|email\d+@example\.com|999000\d{4,}|9\d{15}|address \d+|secret\d+)\b",
+    re.IGNORECASE,
+)
+
 
 class Redaction:
     """Replaces personal data in all that belongs to one trace.
@@ -50,10 +60,12 @@ class Redaction:
 
     Args:
         dialect: sqlglot's name of the dialect of the SQL, or None.
+        people: Whose names are known beforehand.
     """
 
-    def __init__(self, dialect: str | None = None) -> None:
+    def __init__(self, dialect: str | None = None, people: People | None = None) -> None:
         self._dialect = dialect
+        self._people = people or People()
         literal = _ESCAPED_LITERAL if _has_backslashes(dialect) else _LITERAL
         self._sql_texts = re.compile(literal + _OTHER_TEXTS, re.DOTALL)
         self._words: dict[str, str] = {}
@@ -73,10 +85,12 @@ class Redaction:
 
     def learn_text(self, text: str) -> None:
         """Learn the names and telephone numbers in running text."""
-        for name in named_people(text):
+        for name in (*self._people.named_in(text), *named_people(text)):
             self._learn("name", name)
         for number in phone_numbers(text):
             self._learn("phone", number)
+        for secret in secrets(text):
+            self._learn("secret", secret)
         self._running.append(text)
 
     def learn_sql(self, sql: str) -> None:
@@ -84,6 +98,8 @@ class Redaction:
         self._identifiers.update(
             word.casefold() for word in _IDENTIFIER.findall(self._sql_texts.sub(" ", sql))
         )
+        for name in self._people.named_in(sql):  # in its comments too
+            self._learn("name", name)
         found = sql_values(sql, self._dialect)
         for kind, value in found.compared:
             self._learn(kind, value)
@@ -95,9 +111,11 @@ class Redaction:
         found = sql_values(sql, self._dialect)
         for row in rows:
             for cell, kind in zip(row.values(), found.kinds_of(list(row)), strict=True):
-                if kind and isinstance(cell, (str, int)) and not isinstance(cell, bool):
+                if isinstance(cell, int) and not isinstance(cell, bool) and kind:
                     self._learn(kind, str(cell))
-                for text in _texts(cell):
+                for text, own_kind in texts_of(cell, kind):
+                    if own_kind:
+                        self._learn(own_kind, text)
                     self._learn_cell(text)
 
     def text(self, text: str) -> str:
@@ -131,6 +149,8 @@ class Redaction:
 
     def cell(self, text: str) -> str:
         """Give the text of one cell without personal data, of people not met before too."""
+        for name in self._people.named_in(text):
+            self._learn("name", name)
         self._learn_if_named(text)
         return self.text(text)
 
@@ -167,7 +187,9 @@ class Redaction:
         words = name_words(text)
         known = any(word.casefold() in self._words for word in words)
         if known and 1 < len(words) <= _LONGEST_NAME:
-            self._learn("name", text)
+            # In `met Bo Lind` the name is plain, and `met` is no part of it.
+            capitalised = [word for word in words if not word.islower()]
+            self._learn("name", " ".join(capitalised) if len(capitalised) > 1 else text)
 
     def _learn(self, kind: str, value: str) -> None:
         value = value.strip()
@@ -182,6 +204,8 @@ class Redaction:
                 self._stand_in(kind, value)
         elif len(value) >= _SHORTEST_VALUE:
             self._stand_in(kind, value)
+            for part in address_parts(value) if kind == "address" else ():
+                self._stand_in(kind, part)
 
     def _stand_in(self, kind: str, value: str) -> str:
         """Give what stands for a value; a phone number or card is the same however written."""
@@ -225,20 +249,17 @@ class Redaction:
         return text if clean == value else "'" + clean.replace("'", "''") + closing
 
 
+def stand_in_of(sql: str) -> str | None:
+    """Give the first stand-in that a query of a redacted case looks for, or None."""
+    found = (_STAND_IN.search(value) for value in _VALUE.findall(sql))
+    return next((each[0] for each in found if each is not None), None)
+
+
 def _has_backslashes(dialect: str | None) -> bool:
     try:
         return "\\" in Dialect.get_or_raise(dialect).tokenizer_class.STRING_ESCAPES
     except ValueError:
         return False
-
-
-def _texts(cell: Any) -> Iterable[str]:
-    """Give the texts of a cell, however deep they nest."""
-    if isinstance(cell, str):
-        yield cell
-    elif isinstance(cell, (dict, list, tuple)):
-        for item in cell.values() if isinstance(cell, dict) else cell:
-            yield from _texts(item)
 
 
 def _any_of(texts: Iterable[str]) -> re.Pattern[str]:

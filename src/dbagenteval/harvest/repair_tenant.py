@@ -30,8 +30,9 @@ def mend_tenant(tree: exp.Expr, schema: Schema | None, tenant: tuple[str, Any] |
             node = None if side is None else side.this
             if id(node) not in guarded or not isinstance(node, exp.Table):
                 continue
-            if _mend_source(select, side, node, column, value, is_alone=is_alone):
-                said.append(f"filter {column} = {exp.convert(value).sql()} on {node.name}")
+            own = _typed(value, node, column, schema)
+            if _mend_source(select, side, node, column, own, is_alone=is_alone):
+                said.append(f"filter {column} = {exp.convert(own).sql()} on {node.name}")
     return said
 
 
@@ -41,6 +42,14 @@ def _has(node: exp.Table, column: str, schema: Schema | None) -> bool:
     table = schema.get(node.name)
     names = [each.name.lower() for each in table.columns] if table is not None else []
     return column.lower() in names
+
+
+def _typed(value: Any, node: exp.Table, column: str, schema: Schema | None) -> Any:
+    """Give the tenant as the table's column holds it: a text may look like a number."""
+    table = None if schema is None else schema.get(node.name)
+    columns = () if table is None else table.columns
+    is_text = any(each.name.lower() == column.lower() and each.kind == "text" for each in columns)
+    return str(value) if is_text else value
 
 
 def _mend_source(
@@ -67,18 +76,22 @@ def _mend_source(
                 return True
     joins = select.args.get("joins") or []
     later = joins[joins.index(side) + 1 :] if side in joins else joins
-    if any(join.side in ("RIGHT", "FULL") for join in later) or side.args.get("side") == "FULL":
+    kind = side.args.get("side")
+    is_optional = any(join.side in ("RIGHT", "FULL") for join in later)
+    # An optional side that is joined by USING has no condition that the filter could join.
+    if is_optional or kind == "FULL" or (kind == "LEFT" and on is None):
         rows = (
             exp.select("*")
             .from_(exp.Table(this=node.this.copy()))
             .where(exp.EQ(this=exp.column(column), expression=exp.convert(value)))
         )
         node.replace(rows.subquery(alias))
-    elif side.args.get("side") == "LEFT" and on is not None:
-        side.set("on", exp.and_(*conjuncts(on), wanted))
+    elif kind == "LEFT" and on is not None:
+        side.set("on", exp.and_(*conjuncts(on), wanted, copy=False))
     else:
         conditions = conjuncts(where.this) if where is not None else []
-        select.set("where", exp.Where(this=exp.and_(*conditions, wanted)))
+        # Not copied: the subqueries in them are still to be looked at.
+        select.set("where", exp.Where(this=exp.and_(*conditions, wanted, copy=False)))
     return True
 
 

@@ -12,8 +12,10 @@ from dbagenteval.checks import Executor
 from dbagenteval.errors import described
 from dbagenteval.failures import sql_edit
 from dbagenteval.harvest.reading import why_not_run
+from dbagenteval.harvest.redact import stand_in_of
 from dbagenteval.printable import printable
 from dbagenteval.rules.sql import read_sql
+from dbagenteval.slices import dataset_executor
 from dbagenteval.traces import Rows
 
 __all__ = ["ReferenceRun", "refusal", "run_reference", "sheet"]
@@ -59,7 +61,29 @@ def refusal(case: Case, run: ReferenceRun) -> str | None:
         reason = why_not_run(sql, case.dialect)
         if reason is not None:
             return f"its reference SQL does not plainly read: {reason}"
-    return f"its reference SQL fails: {run.error}" if run.error else None
+    if run.error:
+        return f"its reference SQL fails: {run.error}"
+    return _shows_nothing(case)
+
+
+def _shows_nothing(case: Case) -> str | None:
+    """Say why the reference would find nothing, so that all SQL that finds nothing would pass."""
+    if not case.reference_sqls:
+        return None
+    if case.data is not None:
+        has_rows = dataset_executor(case.data, dialect=case.dialect).has_rows
+        return (
+            None if has_rows else "its data has no rows, so any SQL that finds nothing would pass"
+        )
+    if not case.harvested.get("redacted"):
+        return None
+    found = next(filter(None, map(stand_in_of, case.reference_sqls)), None)
+    if found is None:
+        return None
+    return (
+        f"its reference SQL looks for {found}, which stands for personal data and is in no "
+        "database, so any SQL that finds nothing would pass; harvest it with --slice, or edit it"
+    )
 
 
 def sheet(case: Case, run: ReferenceRun) -> Iterator[str]:

@@ -22,12 +22,14 @@ class SlicedDraft:
         script: The data.
         shows: What fails on it, for a person.
         row_count: Rows in all tables.
+        notes: For a person: what was cut short, or kept.
     """
 
     draft: Draft
     script: str
     shows: str
     row_count: int
+    notes: tuple[str, ...] = ()
 
 
 def with_slice(
@@ -71,6 +73,7 @@ def with_slice(
         script=found.script,
         shows=found.shows,
         row_count=found.row_count,
+        notes=found.notes,
     )
 
 

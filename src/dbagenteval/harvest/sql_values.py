@@ -15,10 +15,19 @@ __all__ = ["SqlValues", "sql_values"]
 
 _COMPARED = re.compile(
     r"""(?P<column>[\w$]+)["`\])]*\s*(?:=|<>|!=|(?:NOT\s+)?I?LIKE|(?:NOT\s+)?IN\s*\()\s*"""
-    r"""(?P<values>(?:'(?:[^']|'')*(?:'|\Z)\s*,?\s*)+)""",
+    r"""(?P<values>(?:(?:[a-z]?'(?:[^']|'')*(?:'|\Z)|"[^"]*"(?!\s*\.))\s*,?\s*)+)""",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"'((?:[^']|'')*)(?:'|\Z)")
+_QUOTED_EITHER_WAY = re.compile(r"(['\"])((?:''|(?!\1).)*)(?:\1|\Z)", re.DOTALL)
+_LIKE_TEXT = re.compile(r"[\s@%]|^[^\W\d_a-z][^\W_]*$")
+_OTHER_LITERALS = (
+    exp.National,
+    exp.RawString,
+    exp.ByteString,
+    exp.UnicodeString,
+    exp.Heredoc,
+)
 
 
 @dataclass(slots=True)
@@ -71,13 +80,17 @@ def sql_values(text: str, dialect: str | None = None) -> SqlValues:
     found.tables = set(sources.values())
     found.has_star = any(True for _ in sql.find(exp.Star))
     _read_results(sql, sources, found)
-    for literal in sql.find(exp.Literal):
+    for literal in sql.find(exp.Literal, *_OTHER_LITERALS):
         value = str(literal.this)
-        kind = _compared_kind(literal, sources, found)
+        kind = _listed_kind(literal) or _compared_kind(literal, sources, found)
         if kind is not None:
             found.compared.append((kind, value.strip("%")))
-        elif literal.is_string:
+        elif literal.is_string or not isinstance(literal, exp.Literal):
             found.texts.append(value)
+    for column in filter(_may_be_text, sql.find(exp.Column)):
+        kind = _compared_kind(column, sources, found)
+        if kind is not None:
+            found.compared.append((kind, column.name.strip("%")))
     return found
 
 
@@ -86,7 +99,8 @@ def _read_text(text: str, found: SqlValues) -> None:
     for match in _COMPARED.finditer(text):
         kind = personal_kind(match["column"], ("people",))
         if kind is not None:
-            values = (value.replace("''", "'") for value in _QUOTED.findall(match["values"]))
+            quoted = _QUOTED_EITHER_WAY.findall(match["values"])
+            values = (value.replace("''", "'") for _, value in quoted)
             found.compared += [(kind, value.strip("%")) for value in values]
 
 
@@ -95,7 +109,7 @@ def _read_results(sql: Sql, sources: dict[str, str], found: SqlValues) -> None:
     outermost = next(sql.statements[-1].find_all(exp.Select), None)
     for select in reversed(list(sql.find(exp.Select))):
         for projection in select.expressions:
-            kinds = [_kind(column, sources, found) for column in _columns(projection)]
+            kinds = [_kind(column, sources, found) for column in _named(projection)]
             name = projection.alias_or_name or projection.sql()
             personal = next((kind for kind in kinds if kind is not None), None)
             if select is outermost:
@@ -107,11 +121,16 @@ def _read_results(sql: Sql, sources: dict[str, str], found: SqlValues) -> None:
                 found.columns.setdefault(name.casefold(), "")
 
 
-def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
-    return tree.find_all(exp.Column)
+def _named(tree: exp.Expr) -> Iterator[exp.Column | exp.JSONPathKey]:
+    """Give the columns in an expression, and the keys that it looks up in JSON."""
+    return tree.find_all(exp.Column, exp.JSONPathKey)
 
 
-def _kind(column: exp.Column, sources: dict[str, str], found: SqlValues) -> str | None:
+def _kind(
+    column: exp.Column | exp.JSONPathKey, sources: dict[str, str], found: SqlValues
+) -> str | None:
+    if isinstance(column, exp.JSONPathKey):
+        return personal_kind(str(column.this), found.tables)
     own = sources.get(column.table.casefold())
     tables: Collection[str] = found.tables if own is None else (own,)
     return found.columns.get(column.name.casefold()) or personal_kind(column.name, tables)
@@ -119,8 +138,26 @@ def _kind(column: exp.Column, sources: dict[str, str], found: SqlValues) -> str 
 
 def _compared_kind(literal: exp.Expr, sources: dict[str, str], found: SqlValues) -> str | None:
     condition = _condition(literal)
-    columns = () if condition is None else _columns(condition)
+    columns = () if condition is None else _named(condition)
     return next((kind for column in columns if (kind := _kind(column, sources, found))), None)
+
+
+def _may_be_text(column: exp.Expr) -> bool:
+    """Say whether an identifier in double quotes may be meant as a text, as SQLite takes it."""
+    name = column.this
+    is_quoted = isinstance(name, exp.Identifier) and name.args.get("quoted")
+    return bool(is_quoted) and not column.args.get("table") and bool(_LIKE_TEXT.search(column.name))
+
+
+def _listed_kind(literal: exp.Expr) -> str | None:
+    """Give the kind of the column that a literal in VALUES with named columns is of."""
+    row = literal.parent
+    values = row.parent if isinstance(row, exp.Tuple) else None
+    alias = values.args.get("alias") if isinstance(values, exp.Values) else None
+    at = literal.index
+    if row is None or alias is None or at is None or at >= len(alias.columns):
+        return None
+    return personal_kind(alias.columns[at].name, ("people",))
 
 
 def _condition(literal: exp.Expr) -> exp.Expr | None:

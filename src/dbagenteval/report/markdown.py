@@ -9,6 +9,7 @@ from typing import Any
 
 from dbagenteval.printable import printable
 from dbagenteval.report.text import percent
+from dbagenteval.scorecard import EXPECTATIONS
 
 __all__ = ["diff_to_markdown", "to_markdown"]
 
@@ -71,10 +72,19 @@ def name_of(case: _Report) -> str:
 
 
 def detail_of(case: _Report) -> str | None:
-    """Give why a case did not pass: its error, else the detail of its first failing check."""
+    """Give why a case did not pass: its error, else the detail of its first failing check.
+
+    Of a SKIP it is what the case expects and could not be checked.
+    """
     if case.get("error"):
         return str(case["error"])
     for result in case.get("results", ()):
+        if (
+            case["verdict"] == "SKIP"
+            and result["status"] == "skip"
+            and result.get("check") in EXPECTATIONS
+        ):
+            return str(result.get("detail", ""))
         if (
             result["status"] == "fail"
             and result.get("check") == case.get("failed_check")

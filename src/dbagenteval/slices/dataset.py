@@ -35,10 +35,12 @@ class Dataset:
     Args:
         dialect: In which the queries are written.
         sandbox: Holds the data.
+        has_rows: Any table has rows.
     """
 
     dialect: str
     sandbox: Sandbox
+    has_rows: bool = True
 
     def __call__(self, sql: str) -> Rows:
         """Run a query that only reads; see `Sandbox.run`."""
@@ -80,14 +82,18 @@ def _loaded(path: str, _changed_ns: int, _bytes: int, dialect: str | None, shown
     if dialect is None:
         raise SliceError(f"{shown}:{line}: unknown dialect {quoted(name)}")
 
+    has_rows = False
+
     def statements() -> Iterator[str]:
-        nonlocal line
+        nonlocal line, has_rows
         for at, text in _statements(script, shown):
             line = at
+            has_rows = has_rows or text[:6].upper() == "INSERT"
             yield text
 
     try:
-        return Dataset(dialect, Sandbox(statements(), dialect=dialect))
+        sandbox = Sandbox(statements(), dialect=dialect)
+        return Dataset(dialect, sandbox, has_rows)
     except SliceError:
         raise
     except Exception as error:

@@ -131,6 +131,8 @@ def leaks_tenant(agent_sql: str, column: str, value: Any, schema: Schema, dialec
 def result_shown(statements: Sequence[str], *, exactly: bool) -> Failure:
     """The statements give what they gave on all data: what a wrong answer was made from.
 
+    A result that says nothing can't be shown: any SQL that finds nothing gives the same.
+
     Args:
         statements: The agent's and the reference's.
         exactly: The same rows; else as many rows that say something wherever they did.
@@ -140,6 +142,8 @@ def result_shown(statements: Sequence[str], *, exactly: bool) -> Failure:
         try:
             results = [execute(sql) for sql in statements]
         except Exception:  # noqa: BLE001 whatever a database raises, that is no result
+            return None
+        if not any(map(_says, results)):
             return None
         if exactly:
             return repr(results)
@@ -188,12 +192,13 @@ def _over_own_rows(sql: str, column: str, value: Any, schema: Schema, dialect: s
     tree = parsed.statements[0].copy()
     for node in base_tables(tree):
         table = schema.get(node.name)
-        names = [each.name for each in table.columns] if table is not None else []
-        own = next((name for name in names if name.lower() == column.lower()), None)
+        columns = table.columns if table is not None else ()
+        own = next((each for each in columns if each.name.lower() == column.lower()), None)
         if own is None:
             continue
+        tenant = str(value) if own.kind == "text" else value
         bare = exp.Table(this=node.this.copy())
-        condition = exp.EQ(this=exp.column(own), expression=exp.convert(value))
+        condition = exp.EQ(this=exp.column(own.name), expression=exp.convert(tenant))
         rows = exp.select("*").from_(bare).where(condition)
         node.replace(rows.subquery(node.alias_or_name))
     return tree.sql(dialect=dialect)

@@ -13,8 +13,8 @@ _PERSONAL_COLUMN = re.compile(
     r"(full|first|last|given|family|middle|maiden|user|login|nick|display|contact|customer|client"
     r"|person|employee|patient|member|owner|author|kunden|nutzer|mitarbeiter)_?name|surname"
     r"|vorname|nachname|e?_?mail|phone|telefon|mobile|handy|\bfax|address|adresse|street|stra(ß|ss)e"
-    r"|zip|postal|postcode|plz|birth|geburt|iban|card_?n|kreditkart|\bssn|passport|password"
-    r"|passwort|secret|token|\bip\b",
+    r"|zip|postal|postcode|plz|birth|geburt|iban|\bcards?\b|card_?n|kreditkart|\bpan\b|\bcv[vc]2?\b"
+    r"|\bpin\b|\btel\b|\bcell\b|\bssn|passport|password|passwort|secret|token|\bip\b",
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dbagenteval.slices.endless_times import read_as_text
 from dbagenteval.slices.sample import Sample, values_of
 from dbagenteval.slices.schema import ForeignKey, Row, Schema, Table
 from dbagenteval.slices.tables import Link, conditions_on, links_between
@@ -38,6 +39,7 @@ def read_sample(
     with engine.connect() as connection:
         if engine.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SET statement_timeout = {_SECONDS * 1000}")
+            read_as_text(connection)
         links = links_between(schema, statements, dialect)
         reader = _Reader(connection, Sample(schema), links, max_rows)
         reader.read_small()

@@ -24,7 +24,9 @@ __all__ = ["Redact", "Redaction", "keepable"]
 Redact = Callable[[str], str]
 """Gives a text without what must not be kept; the same for the same text."""
 
-_MOMENT = re.compile(r"\d{4}-\d\d(-\d\d)?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_MOMENT = re.compile(
+    r"\d{4}-\d\d(-\d\d)?([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?|-?infinity"
+)
 _LONGEST_AMOUNT = 999_999
 _SHORT_NUMBER = re.compile(r"[-+]?\d{1,6}(\.\d{1,6})?")
 

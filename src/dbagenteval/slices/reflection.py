@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,9 @@ class _Inspected:
     def names(self, namespace: str | None) -> list[str]:
         inspector = self._inspector
         views = inspector.get_view_names(schema=namespace)
-        return sorted([*inspector.get_table_names(schema=namespace), *views])
+        with contextlib.suppress(NotImplementedError):  # most databases have none of these
+            views += inspector.get_materialized_view_names(schema=namespace)
+        return sorted({*inspector.get_table_names(schema=namespace), *views})
 
     def table(self, name: str, namespace: str | None) -> Table:
         columns = self._inspector.get_columns(name, schema=namespace)

@@ -83,6 +83,8 @@ def _json(values: list[Any]) -> str | None:
 
 _CLOCK = r"\d\d:\d\d(:\d\d(\.\d+)?)?"
 _DATE = r"\d{4}-\d\d-\d\d"
+_NEVER = r"|-?infinity"
+"""A time without end, which PostgreSQL and DuckDB have."""
 _ZONE = r"(Z|[+-]\d\d(:?\d\d)?)"
 _CHOICES: dict[str, tuple[_Choice, ...]] = {
     "integer": (_integer, _float),
@@ -90,13 +92,13 @@ _CHOICES: dict[str, tuple[_Choice, ...]] = {
     "float": (_float,),
     "boolean": (_boolean, _integer),
     "date": (
-        _written("DATE", _DATE),
-        _written("TIMESTAMP", f"{_DATE}([ T]{_CLOCK})?"),
+        _written("DATE", f"{_DATE}{_NEVER}"),
+        _written("TIMESTAMP", f"{_DATE}([ T]{_CLOCK})?{_NEVER}"),
         _integer,
         _float,
     ),
-    "timestamp": (_written("TIMESTAMP", f"{_DATE}([ T]{_CLOCK})?"), _integer, _float),
-    "timestamptz": (_written("TIMESTAMPTZ", f"{_DATE}[ T]{_CLOCK}{_ZONE}?"),),
+    "timestamp": (_written("TIMESTAMP", f"{_DATE}([ T]{_CLOCK})?{_NEVER}"), _integer, _float),
+    "timestamptz": (_written("TIMESTAMPTZ", f"{_DATE}[ T]{_CLOCK}{_ZONE}?{_NEVER}"),),
     "time": (_written("TIME", _CLOCK),),
     "uuid": (_written("UUID", r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),),
     "json": (_json,),

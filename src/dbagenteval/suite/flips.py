@@ -108,7 +108,7 @@ def _flip(before: dict[str, Any], now: dict[str, Any]) -> Flip:
     return Flip(
         trace_id=now.get("trace_id", ""),
         case_id=now.get("case_id", ""),
-        question=now["question"],
+        question=now.get("question", ""),
         before=_told(before),
         now=_told(now),
         why=tuple(why_changed(before, now) or [_UNEXPLAINED]),

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import dbagenteval
@@ -58,7 +59,7 @@ class KeptCards:
         if case is not None:
             rests_on["case"] = self._digest_of_case(case)
         if case is not None and not case.is_draft:
-            rests_on["data"] = "".join(map(self._rows_digest, case.reference_sqls))
+            rests_on["data"] = self._digest_of_data(case)
         return {
             **outcome.to_dict(),
             "turn": self._turns.key(trace),
@@ -67,6 +68,14 @@ class KeptCards:
             **({"error": card.error} if card.error else {}),
             **({"blame": blame} if blame else {}),
         }
+
+    def _digest_of_data(self, case: Case) -> str:
+        if case.data is None:
+            return "".join(map(self._rows_digest, case.reference_sqls))
+        try:
+            return hashlib.sha256(Path(case.data).read_bytes()).hexdigest()
+        except OSError:
+            return ""
 
     def _digest_of_case(self, case: Case) -> str:
         if case.key not in self._case_digests:

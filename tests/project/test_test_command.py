@@ -98,6 +98,22 @@ def test_verdicts(folder, agent, name: str) -> None:
     assert result["passed"] is (verdict == "pass")
 
 
+@pytest.mark.parametrize(
+    ("models", "total"),
+    [(["demo:scripted", "nobody:knows"], "$0.0000+?"), (["nobody:knows"], "unknown")],
+)
+def test_the_table_says_which_costs_it_adds_up(folder, agent, capsys, models, total) -> None:
+    """A sum of some costs is marked, and that of none is unknown."""
+    _one_test(folder, COUNT)
+    agent.reply = lambda request: {
+        "rows": [{"n": 4}],
+        "usage": {"inputTokens": 5, "outputTokens": 1},
+    }
+    _run(folder, agent, *(part for model in models for part in ("-m", model)))
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Total"))
+    assert line.split()[3] == total
+
+
 def test_the_results_file_holds_all_it_takes(folder, agent) -> None:
     """Every documented field is there, and prompt, SQL, hash, versions and counts."""
     _one_test(folder, CITIES)

@@ -36,7 +36,7 @@ def render_results(document: Mapping[str, Any]) -> str:
             f"{summary['passed']}/{summary['total']}",
             "",
             _number(summary["total_tokens"]),
-            _money(summary["total_cost"]) + ("+?" if summary["cost_unknown"] else ""),
+            _total_cost(summary),
             _seconds(summary["total_duration_ms"]),
             _number(summary["total_tool_calls"]),
         )
@@ -79,6 +79,12 @@ def _number(value: int | None) -> str:
 
 def _money(value: float | None) -> str:
     return "unknown" if value is None else f"${value:.4f}"
+
+
+def _total_cost(summary: Mapping[str, Any]) -> str:
+    """Add `+?` to the sum of what is known, where some costs are not."""
+    known = summary["total_cost"]
+    return _money(known) + ("+?" if known is not None and summary["cost_unknown"] else "")
 
 
 def _seconds(value: int | None) -> str:

@@ -297,6 +297,17 @@ def test_other_directories_are_refused(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "full", "thesis.txt"]
 
 
+def test_a_store_whose_making_was_cut_short_can_be_made_again(tmp_path: Path) -> None:
+    """After `kill -9` between the first folder and the version file."""
+    directory = tmp_path / "s"
+    for folder in ("journal", "set-aside", "tmp"):
+        (directory / folder).mkdir(parents=True)
+    (directory / "store.json.part").write_text('{"form')
+    with Store.open(directory, write=True, create=True) as store:
+        store.append("traces", body((1, 1))).result(5)
+    assert span_count(directory) == 1
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"format": "x"}', "\x00"])
 def test_a_damaged_version_file_is_refused(tmp_path: Path, content: str) -> None:
     """With a message, not a traceback."""

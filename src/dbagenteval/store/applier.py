@@ -107,7 +107,7 @@ class Applier:
             except _CONTENT_ERRORS as error:
                 if isinstance(error, duckdb.IOException):
                     raise  # the disk's fault, not that of a request
-                _log.warning("store.batch_failed error=%s: %s", type(error).__name__, error)
+                _log.warning("store.batch_failed error=%s", type(error).__name__)
                 applied = self._apply_singly(again(), position)
             self.last_commit_s = time.monotonic() - started
             self.added += applied
@@ -124,7 +124,7 @@ class Applier:
                     if isinstance(error, duckdb.IOException):
                         raise
                     self._writer.apply([], None)  # raises if nothing can be stored at all
-                    _log.error("store.unstorable error=%s: %s", type(error).__name__, error)
+                    _log.error("store.unstorable error=%s", type(error).__name__)
                     self._writer.put_aside(signal, body)
                     total += Applied(spans=0, logs=0, duplicate_spans=0, set_aside=1)
                 self._writer.checkpoint()
@@ -177,6 +177,7 @@ class Applier:
             before = self._reader.position
             try:
                 self._apply_next(feed.durable)
+                self._database.check_there()
             except duckdb.Error as error:
                 self._reader.position = before
                 self.failure = error

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from dbagenteval.errors import Overloaded
+from dbagenteval.store.layout import sync_folder
 from dbagenteval.store.records import encode_header, segment_path, segments
 
 __all__ = ["Journal"]
@@ -23,6 +24,11 @@ _SPENT_BYTES = 4 << 20
 _RESERVE_BYTES = 256 << 20
 _IOV_MAX = 512
 _DISK_FULL_RETRY_S = 5.0
+_WRITE_ERRORS = {
+    errno.ENOSPC: "no space left on disk",
+    errno.EDQUOT: "no space left on disk",
+    errno.ENOENT: "the store's directory was removed",
+}
 
 
 class Journal:
@@ -158,8 +164,7 @@ class Journal:
             except OSError as error:
                 self._undo()
                 _log.error("journal.write_failed errno=%s", errno.errorcode.get(error.errno or 0))
-                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-                self._write_error = "no space left on disk" if full else "disk error"
+                self._write_error = _WRITE_ERRORS.get(error.errno or 0, "disk error")
                 failure = Overloaded(self._write_error, retry_after_s=_DISK_FULL_RETRY_S)
                 self._settle(batch, failure)
             else:
@@ -186,16 +191,16 @@ class Journal:
         for index in range(0, len(parts), _IOV_MAX):
             _write_all(self._descriptor, parts[index : index + _IOV_MAX])
         os.fdatasync(self._descriptor)
+        if not os.fstat(self._descriptor).st_nlink:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            raise FileNotFoundError(errno.ENOENT, "the segment was removed")
 
     def _open_segment(self) -> None:
         self._segment_start = self.durable
         path = segment_path(self._folder, self._segment_start)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._folder)
 
     def _undo(self) -> None:
         """Cut what a failed write left behind, so that the next record follows a whole one."""

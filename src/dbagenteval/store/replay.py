@@ -97,7 +97,7 @@ class JournalReader:
             except FileNotFoundError:  # all of it was stored, and its owner removed it just now
                 continue
             try:
-                size = min(os.fstat(descriptor).st_size, limit - start)
+                size = min(os.fstat(descriptor).st_size, min(end, limit) - start)
                 if start + size <= self.position:
                     continue
                 yield from self._records_of(_Segment(descriptor, size), start)

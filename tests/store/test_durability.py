@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import stat
@@ -125,55 +124,6 @@ def test_a_request_that_does_not_decode_is_set_aside(tmp_path: Path) -> None:
     assert span_count(directory) == 2
     (kept,) = (directory / "set-aside").iterdir()
     assert kept.read_bytes() == b"\xff\xff not a request"
-
-
-def test_a_failed_commit_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the database can't commit, requests stay in the journal and the store says so."""
-    monkeypatch.setattr("dbagenteval.store.applier._RETRY_S", 0.02)
-    failing = threading.Event()
-    failing.set()
-    reported = threading.Event()
-    apply = Writer.apply
-
-    def flaky(self: Writer, requests: list[tuple[str, bytes]], position: int | None) -> object:
-        if failing.is_set():
-            reported.set()
-            raise duckdb.IOException("no space")
-        return apply(self, requests, position)
-
-    with Store.open(tmp_path / "s", write=True, create=True) as store:
-        monkeypatch.setattr(Writer, "apply", flaky)
-        store.append("traces", body((1, 1))).result(5)
-        assert reported.wait(5)
-        store.append("traces", body((2, 1))).result(5)
-        while store.problem() is None:
-            pass
-        assert "IOException" in (store.problem() or "")
-        failing.clear()
-        store.flush()
-        assert store.problem() is None
-        assert store.stats().spans == 2
-
-
-def test_a_full_disk_refuses_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that could not be written is refused for retry, and leaves no trace."""
-    with Store.open(tmp_path / "s", write=True, create=True) as store:
-        store.append("traces", body((1, 1))).result(5)
-        write_all = journal._write_all
-
-        def full(descriptor: int, parts: list[bytes]) -> None:
-            os.write(descriptor, parts[0][:10])  # some of it gets through
-            raise OSError(errno.ENOSPC, "full")
-
-        monkeypatch.setattr(journal, "_write_all", full)
-        with pytest.raises(Overloaded, match="no space left"):
-            store.append("traces", body((2, 1))).result(5)
-        assert store.problem() == "no space left on disk"
-        monkeypatch.setattr(journal, "_write_all", write_all)
-        store.append("traces", body((3, 1))).result(5)
-        assert store.problem() is None
-        store.flush()
-        assert [int(trace.trace_id, 16) for trace in store.otel_traces()] == [1, 3]
 
 
 def test_a_backlog_over_its_limit_refuses(tmp_path: Path) -> None:

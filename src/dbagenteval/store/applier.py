@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from dbagenteval.store.attempts import Attempts
+from dbagenteval.store.disk_faults import disk_faults, is_disk_fault
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.live import LiveDatabase
 from dbagenteval.store.replay import JournalReader
@@ -98,15 +99,15 @@ class Applier:
         Raises:
             duckdb.Error: The database can't store anything at present.
         """
-        with self._writing:
+        with self._writing, disk_faults():
             started = time.monotonic()
             try:
                 with self._database.memory.roomy() if _has_large(requests) else nullcontext():
                     applied = self._writer.apply(requests, position)
                     self._writer.checkpoint()
             except _CONTENT_ERRORS as error:
-                if isinstance(error, duckdb.IOException):
-                    raise  # the disk's fault, not that of a request
+                if is_disk_fault(error):
+                    raise  # not the fault of a request
                 _log.warning("store.batch_failed error=%s", type(error).__name__)
                 applied = self._apply_singly(again(), position)
             self.last_commit_s = time.monotonic() - started
@@ -121,7 +122,7 @@ class Applier:
                 try:
                     total += self._writer.apply([(signal, body)], None)
                 except _CONTENT_ERRORS as error:
-                    if isinstance(error, duckdb.IOException):
+                    if is_disk_fault(error):
                         raise
                     self._writer.apply([], None)  # raises if nothing can be stored at all
                     _log.error("store.unstorable error=%s", type(error).__name__)
@@ -200,6 +201,10 @@ class Applier:
 
     def _apply_next(self, limit: int) -> bool:
         """Store the next batch; False if there is none before `limit`."""
+        with disk_faults():
+            return self._apply_batch(limit)
+
+    def _apply_batch(self, limit: int) -> bool:
         before = self._reader.position
         requests = self._read(limit, self._attempts.records_at(before))
         position = self._reader.position

@@ -187,7 +187,8 @@ class Journal:
         parts: list[bytes] = []
         for header, body, _ in batch:
             parts += (header, body)
-        _check_room(self._descriptor, sum(map(len, parts)))
+        backlog = self.durable - self.applied
+        _check_room(self._descriptor, sum(map(len, parts)) + backlog)
         for index in range(0, len(parts), _IOV_MAX):
             _write_all(self._descriptor, parts[index : index + _IOV_MAX])
         os.fdatasync(self._descriptor)
@@ -237,7 +238,7 @@ class Journal:
 
 
 def _check_room(descriptor: int, size: int) -> None:
-    """Leave some room on the disk: what is acknowledged must fit into the database too.
+    """Leave some room on the disk beyond `size` bytes: for the journal and once more the database.
 
     Raises:
         OSError: There is too little.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ import duckdb
 import pytest
 
 from dbagenteval.errors import Overloaded, StoreError
-from dbagenteval.store import Store, journal
+from dbagenteval.store import Store, StoreOwner, journal
 from dbagenteval.store.journal import Journal
 from dbagenteval.store.records import encode_header
 from dbagenteval.store.writer import Writer
@@ -97,6 +98,42 @@ def test_what_waits_in_the_journal_must_fit_once_more(
     log.mark_applied(end)
     log.append("traces", b"x" * 400).result(5)
     log.close()
+
+
+def test_a_write_error_is_told_until_a_write_may_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks for readiness before sending must get a chance to send."""
+    disk = SimpleNamespace(f_blocks=1000, f_frsize=1, f_bavail=0)
+    monkeypatch.setattr(os, "fstatvfs", lambda _: disk)
+    log = Journal(tmp_path, end=0)
+    with pytest.raises(Overloaded):
+        log.append("traces", b"x").result(5)
+    assert log.problem() == "no space left on disk"
+    monkeypatch.setattr(journal, "_DISK_FULL_RETRY_S", 0.0)
+    assert log.problem() is None
+    log.close()
+
+
+def test_a_disk_too_full_for_the_owner_file_is_told_in_words_of_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any port is opened, and the store is free again."""
+    command = [
+        sys.executable,
+        "-c",
+        'import sys; print(\'{"position": 0, "address": "a", "token": "t"}\', flush=True);'
+        "sys.stdin.buffer.read()",
+    ]
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, NO_SPACE)
+
+    with Store.open(tmp_path / "s", write=True, create=True):
+        pass
+    monkeypatch.setattr("dbagenteval.store.owner.write_private", full)
+    with pytest.raises(StoreError, match=f"can't be written: {NO_SPACE}"):
+        StoreOwner(tmp_path / "s", command)
 
 
 def test_a_full_disk_refuses_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,7 @@ class Journal:
         self._pending_bytes = 0
         self._closing = False
         self._write_error: str | None = None
+        self._write_failed_at = 0.0
         self._apply_problem: str | None = None
         self._descriptor = -1
         self._segment_start = end
@@ -100,8 +101,11 @@ class Journal:
 
     def problem(self) -> str | None:
         """Say why requests are refused at present, None if they are taken."""
-        if self._write_error or self._apply_problem:
-            return self._write_error or self._apply_problem
+        # An old error tells little, and whoever asks before sending would never send again.
+        is_old = time.monotonic() > self._write_failed_at + _DISK_FULL_RETRY_S
+        write_error = None if is_old else self._write_error
+        if write_error or self._apply_problem:
+            return write_error or self._apply_problem
         if self.durable - self.applied > self._max_backlog_bytes:
             return "too many requests wait to be stored"
         return None
@@ -164,6 +168,7 @@ class Journal:
             except OSError as error:
                 self._undo()
                 _log.error("journal.write_failed errno=%s", errno.errorcode.get(error.errno or 0))
+                self._write_failed_at = time.monotonic()
                 self._write_error = _WRITE_ERRORS.get(error.errno or 0, "disk error")
                 failure = Overloaded(self._write_error, retry_after_s=_DISK_FULL_RETRY_S)
                 self._settle(batch, failure)

@@ -175,7 +175,11 @@ class StoreOwner:
             process.wait()
             kind = _ERRORS.get(facts.get("kind", ""), StoreError)
             raise kind(facts["error"], hint=facts.get("hint"))
-        self._note(facts)
+        try:
+            self._note(facts)
+        except OSError as error:
+            root = self._layout.root
+            raise StoreError(f"store {root}: can't be written: {error.strerror}") from error
         self._running = True
         return int(facts["position"])
 

@@ -82,10 +82,24 @@ def test_a_torn_tail_is_cut(tmp_path: Path) -> None:
     second = encode_header("traces", torn, 1) + torn
     for length in (1, 4, HEADER.size - 1, HEADER.size, HEADER.size + 1, len(second) - 1):
         path.write_bytes(first + second[:length])
-        assert cut_torn_tail(path.parent, 0) == len(first)
+        assert cut_torn_tail(path.parent, 0, set_aside=tmp_path) == len(first)
         assert path.read_bytes() == first
     assert span_count(directory) == 1
     assert list((directory / "set-aside").iterdir()) == []
+
+
+@pytest.mark.parametrize("at", [0, 4, 12, 16, 40, -1], ids=str)
+def test_a_damaged_last_record_is_set_aside_too(tmp_path: Path, at: int) -> None:
+    """It is as long as its header says, and so not half written: it may have been acknowledged."""
+    directory = crashed_store(tmp_path, [body((1, 1)), body((2, 1))])
+    path = directory / "journal" / f"{0:020d}.journal"
+    content = bytearray(path.read_bytes())
+    start = HEADER.size + len(body((1, 1)))
+    content[at if at < 0 else start + at] ^= 0xFF
+    path.write_bytes(content)
+    assert span_count(directory) == 1
+    (kept,) = (directory / "set-aside").iterdir()
+    assert kept.read_bytes() == content[start:]
 
 
 def test_a_damaged_record_is_set_aside_and_the_rest_stored(tmp_path: Path) -> None:
@@ -153,7 +167,7 @@ def test_segments_are_removed_once_stored(tmp_path: Path, monkeypatch: pytest.Mo
     reader = JournalReader(tmp_path, position=ends[6], set_aside=tmp_path)
     found = reader.read(ends[-1], max_records=100, max_bytes=1 << 20)
     assert [record.end for record in found] == ends[7:]
-    assert cut_torn_tail(tmp_path, ends[6]) == ends[-1]
+    assert cut_torn_tail(tmp_path, ends[6], set_aside=tmp_path) == ends[-1]
 
 
 def test_a_segment_that_is_removed_while_it_is_listed_is_no_fault(

@@ -79,10 +79,10 @@ class StoreOwner:
         try:
             self._process = self._start()
             position = self._first_report(self._process)
+            end = self._cut_torn_tail(position)
         except BaseException:
             self._lock.release()
             raise
-        end = cut_torn_tail(self._layout.journal, position)
         self._journal = Journal(self._layout.journal, end=end, max_backlog_bytes=max_backlog_bytes)
         self._journal.mark_applied(position)
         self._threads = [
@@ -178,10 +178,18 @@ class StoreOwner:
         try:
             self._note(facts)
         except OSError as error:
-            root = self._layout.root
-            raise StoreError(f"store {root}: can't be written: {error.strerror}") from error
+            raise self._unwritable(error) from error
         self._running = True
         return int(facts["position"])
+
+    def _cut_torn_tail(self, position: int) -> int:
+        try:
+            return cut_torn_tail(self._layout.journal, position, set_aside=self._layout.set_aside)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"store {self._layout.root}: can't be written: {error.strerror}")
 
     def _note(self, facts: dict[str, Any]) -> None:
         self._facts = {**self._facts, **facts}

@@ -120,8 +120,11 @@ class Store(Contents):
         self._thread.start()
 
     def _replay(self) -> int:
-        end = cut_torn_tail(self._layout.journal, self.position)
         try:
+            with disk_faults():
+                end = cut_torn_tail(
+                    self._layout.journal, self.position, set_aside=self._layout.set_aside
+                )
             self._writing().replay(end)
         except duckdb.Error as error:
             raise self._unwritable(error) from error

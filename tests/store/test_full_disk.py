@@ -15,7 +15,7 @@ import pytest
 from dbagenteval.errors import Overloaded, StoreError
 from dbagenteval.store import Store, StoreOwner, journal
 from dbagenteval.store.journal import Journal
-from dbagenteval.store.records import encode_header
+from dbagenteval.store.records import HEADER, encode_header
 from dbagenteval.store.writer import Writer
 from tests.store.requests import traces_request
 
@@ -134,6 +134,30 @@ def test_a_disk_too_full_for_the_owner_file_is_told_in_words_of_the_store(
     monkeypatch.setattr("dbagenteval.store.owner.write_private", full)
     with pytest.raises(StoreError, match=f"can't be written: {NO_SPACE}"):
         StoreOwner(tmp_path / "s", command)
+
+
+@pytest.mark.parametrize("spent_bytes", [1, 1 << 20], ids=["current segment", "earlier segment"])
+def test_a_segment_that_cannot_be_removed_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spent_bytes: int
+) -> None:
+    """As on a disk that the system made read-only for a while."""
+    monkeypatch.setattr(journal, "_SEGMENT_BYTES", 1000)
+    monkeypatch.setattr(journal, "_SPENT_BYTES", spent_bytes)
+    log = Journal(tmp_path, end=0)
+    log.append("traces", b"x" * 1100).result(5)
+    end = log.append("traces", b"x" * 100).result(5)
+
+    def read_only(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "read-only")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(Path, "unlink", read_only)
+        log.mark_applied(end)
+        end = log.append("traces", b"x").result(5)
+        log.mark_applied(end)
+    assert log.append("traces", b"x").result(5) == end + HEADER.size + 1
+    log.close()
+    assert not log._thread.is_alive()
 
 
 def test_a_full_disk_refuses_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ class Journal:
         known = segments(self._folder)
         for (start, path), (next_start, _) in itertools.pairwise(known):
             if next_start <= position and start < current:
-                path.unlink(missing_ok=True)
+                _remove(path)
 
     def mark_failed(self, problem: str) -> None:
         """Note that storing fails at present."""
@@ -184,7 +184,7 @@ class Journal:
     def _drop_segment(self) -> None:
         os.close(self._descriptor)
         self._descriptor = -1
-        segment_path(self._folder, self._segment_start).unlink(missing_ok=True)
+        _remove(segment_path(self._folder, self._segment_start))
 
     def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:
         if self._descriptor < 0:
@@ -240,6 +240,14 @@ class Journal:
         if failure is None and self.durable - self._segment_start >= _SEGMENT_BYTES:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _remove(segment: Path) -> None:
+    """Remove a segment; where that can't be done it stays, all of it stored, and does no harm."""
+    try:
+        segment.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("journal.not_removed errno=%s", errno.errorcode.get(error.errno or 0))
 
 
 def _check_room(descriptor: int, size: int) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -152,3 +155,75 @@ def test_a_request_without_findings_is_unchanged() -> None:
     fill_every_field(request)
     body = Redactor(["nothing"], list(DETECTORS), {}).redact("traces", request.SerializeToString())
     assert ExportTraceServiceRequest.FromString(body) == request
+
+
+def texts_filled(message: Any, text: str) -> int:
+    """Put a text into every text field of a message, below it too; give how many there are."""
+    count = 0
+    for field in message.DESCRIPTOR.fields:
+        if field.name.endswith("_value") or field.name == "value":
+            continue  # values have tests of their own
+        if field.message_type is not None:
+            parts = getattr(message, field.name)
+            count += texts_filled(parts.add() if hasattr(parts, "add") else parts, text)
+        elif field.type == field.TYPE_STRING:
+            found = getattr(message, field.name)
+            if isinstance(found, str):
+                setattr(message, field.name, text)
+            else:
+                found.append(text)
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("signal", "request_class"),
+    [("traces", ExportTraceServiceRequest), ("logs", ExportLogsServiceRequest)],
+)
+def test_no_text_field_is_passed_over(signal: str, request_class: Any) -> None:
+    """Keys, scope names, trace states, schema URLs, severities, event names, entities."""
+    request = request_class()
+    count = texts_filled(request, NEEDLE)
+    assert count > 10
+    clean = Redactor([], ["email"], {}).redact(signal, request.SerializeToString())
+    assert NEEDLE.encode() not in clean
+    assert clean.count(b"[REDACTED:email]") == count
+
+
+def test_unknown_fields_are_dropped() -> None:
+    """What a newer exporter sends in fields we don't know can't be searched."""
+    known = traces_request().SerializeToString()
+    unknown = b"\xfa\x07" + bytes([len(NEEDLE)]) + NEEDLE.encode()
+    assert Redactor([], ["email"], {}).redact("traces", known + unknown) == known
+
+
+@pytest.mark.parametrize("rule", ["enduser.*", "enduser.id", "ENDUSER.ID", "*.id"])
+def test_keys_match_in_any_case_and_by_path_in_maps(rule: str) -> None:
+    """A rule for `a.b` also takes `b` in the map `a`, and what lists hold."""
+    request = ExportTraceServiceRequest()
+    attributes = request.resource_spans.add().resource.attributes
+    attributes.add(key="EndUser.Id").value.string_value = NEEDLE
+    of_map = attributes.add(key="enduser").value.kvlist_value.values
+    of_map.add(key="id").value.string_value = NEEDLE
+    of_list = attributes.add(key="enduser").value.array_value.values
+    of_list.add().kvlist_value.values.add(key="id").value.string_value = NEEDLE
+    attributes.add(key="id").value.string_value = "kept"
+    clean = Redactor([rule], [], {}).redact("traces", request.SerializeToString())
+    assert NEEDLE.encode() not in clean
+    assert clean.count(b"[REDACTED]") == 3
+    assert b"kept" in clean
+
+
+def test_card_numbers_sent_as_doubles_go_too() -> None:
+    """JavaScript knows no other numbers; those that are no card numbers stay as they are."""
+    request = ExportTraceServiceRequest()
+    attributes = request.resource_spans.add().resource.attributes
+    attributes.add(key="a").value.double_value = 4111111111111111.0
+    for number in (math.nan, math.inf, -math.inf, 0.106, 1e300, 4111111111111112.0):
+        attributes.add(key="b").value.double_value = number
+    found = ExportTraceServiceRequest.FromString(
+        Redactor([], ["card"], {}).redact("traces", request.SerializeToString())
+    )
+    values = [pair.value for pair in found.resource_spans[0].resource.attributes]
+    assert values[0].string_value == "[REDACTED:card]"
+    assert all(value.HasField("double_value") for value in values[1:])

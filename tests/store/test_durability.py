@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import stat
@@ -83,10 +82,24 @@ def test_a_torn_tail_is_cut(tmp_path: Path) -> None:
     second = encode_header("traces", torn, 1) + torn
     for length in (1, 4, HEADER.size - 1, HEADER.size, HEADER.size + 1, len(second) - 1):
         path.write_bytes(first + second[:length])
-        assert cut_torn_tail(path.parent, 0) == len(first)
+        assert cut_torn_tail(path.parent, 0, set_aside=tmp_path) == len(first)
         assert path.read_bytes() == first
     assert span_count(directory) == 1
     assert list((directory / "set-aside").iterdir()) == []
+
+
+@pytest.mark.parametrize("at", [0, 4, 12, 16, 40, -1], ids=str)
+def test_a_damaged_last_record_is_set_aside_too(tmp_path: Path, at: int) -> None:
+    """It is as long as its header says, and so not half written: it may have been acknowledged."""
+    directory = crashed_store(tmp_path, [body((1, 1)), body((2, 1))])
+    path = directory / "journal" / f"{0:020d}.journal"
+    content = bytearray(path.read_bytes())
+    start = HEADER.size + len(body((1, 1)))
+    content[at if at < 0 else start + at] ^= 0xFF
+    path.write_bytes(content)
+    assert span_count(directory) == 1
+    (kept,) = (directory / "set-aside").iterdir()
+    assert kept.read_bytes() == content[start:]
 
 
 def test_a_damaged_record_is_set_aside_and_the_rest_stored(tmp_path: Path) -> None:
@@ -127,71 +140,6 @@ def test_a_request_that_does_not_decode_is_set_aside(tmp_path: Path) -> None:
     assert kept.read_bytes() == b"\xff\xff not a request"
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        duckdb.IOException("no space"),
-        duckdb.TransactionException("Failed to commit: Could not write file: No space left"),
-        duckdb.OutOfMemoryException("failed to offload a block: No space left on device"),
-        duckdb.ConnectionException("closed"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_a_failed_commit_is_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: duckdb.Error
-) -> None:
-    """While the database can't commit, requests stay in the journal and the store says so.
-
-    Not even if there is room to commit nothing are they set aside.
-    """
-    monkeypatch.setattr("dbagenteval.store.applier._RETRY_S", 0.02)
-    failing = threading.Event()
-    failing.set()
-    reported = threading.Event()
-    apply = Writer.apply
-
-    def flaky(self: Writer, requests: list[tuple[str, bytes]], position: int | None) -> object:
-        if failing.is_set() and requests:
-            reported.set()
-            raise error
-        return apply(self, requests, position)
-
-    with Store.open(tmp_path / "s", write=True, create=True) as store:
-        monkeypatch.setattr(Writer, "apply", flaky)
-        store.append("traces", body((1, 1))).result(5)
-        assert reported.wait(5)
-        store.append("traces", body((2, 1))).result(5)
-        while store.problem() is None:
-            pass
-        assert type(error).__name__ in (store.problem() or "")
-        failing.clear()
-        store.flush()
-        assert store.problem() is None
-        assert store.stats().spans == 2
-        assert store.check().set_aside == ()
-
-
-def test_a_full_disk_refuses_and_recovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that could not be written is refused for retry, and leaves no trace."""
-    with Store.open(tmp_path / "s", write=True, create=True) as store:
-        store.append("traces", body((1, 1))).result(5)
-        write_all = journal._write_all
-
-        def full(descriptor: int, parts: list[bytes]) -> None:
-            os.write(descriptor, parts[0][:10])  # some of it gets through
-            raise OSError(errno.ENOSPC, "full")
-
-        monkeypatch.setattr(journal, "_write_all", full)
-        with pytest.raises(Overloaded, match="no space left"):
-            store.append("traces", body((2, 1))).result(5)
-        assert store.problem() == "no space left on disk"
-        monkeypatch.setattr(journal, "_write_all", write_all)
-        store.append("traces", body((3, 1))).result(5)
-        assert store.problem() is None
-        store.flush()
-        assert [int(trace.trace_id, 16) for trace in store.otel_traces()] == [1, 3]
-
-
 def test_a_backlog_over_its_limit_refuses(tmp_path: Path) -> None:
     """The exporter shall try again once the writer has caught up."""
     log = Journal(tmp_path, end=0, max_backlog_bytes=100)
@@ -219,7 +167,7 @@ def test_segments_are_removed_once_stored(tmp_path: Path, monkeypatch: pytest.Mo
     reader = JournalReader(tmp_path, position=ends[6], set_aside=tmp_path)
     found = reader.read(ends[-1], max_records=100, max_bytes=1 << 20)
     assert [record.end for record in found] == ends[7:]
-    assert cut_torn_tail(tmp_path, ends[6]) == ends[-1]
+    assert cut_torn_tail(tmp_path, ends[6], set_aside=tmp_path) == ends[-1]
 
 
 def test_a_segment_that_is_removed_while_it_is_listed_is_no_fault(
@@ -311,6 +259,17 @@ def test_other_directories_are_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no store here"):
         Store.open(tmp_path / "none", write=False)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "full", "thesis.txt"]
+
+
+def test_a_store_whose_making_was_cut_short_can_be_made_again(tmp_path: Path) -> None:
+    """After `kill -9` between the first folder and the version file."""
+    directory = tmp_path / "s"
+    for folder in ("journal", "set-aside", "tmp"):
+        (directory / folder).mkdir(parents=True)
+    (directory / "store.json.part").write_text('{"form')
+    with Store.open(directory, write=True, create=True) as store:
+        store.append("traces", body((1, 1))).result(5)
+    assert span_count(directory) == 1
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"format": "x"}', "\x00"])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dbagenteval.errors import UserError
+from dbagenteval.printable import printable
 
 if TYPE_CHECKING:
     from dbagenteval.store import StoreStats
@@ -56,7 +57,7 @@ def check(store_dir: str) -> int:
     for fault in report.faults:
         click.echo(f"fault: {fault}")
     for name in report.set_aside:
-        click.echo(f"set aside: {name}")
+        click.echo(f"set aside: {printable(name)}")
     if not report.faults:
         click.echo("all in order")
     return 1 if report.faults or report.set_aside else 0
@@ -126,7 +127,7 @@ def _text(found: StoreStats) -> str:
         f"log records  {found.logs:,}",
         f"OTel traces  {found.otel_traces:,}",
         f"bytes        {found.bytes:,}",
-        f"services     {', '.join(found.services) or 'none'}",
+        f"services     {', '.join(map(printable, found.services)) or 'none'}",
     ]
     if found.first_start_ns is not None and found.last_end_ns is not None:
         lines.append(f"time         {_time(found.first_start_ns)} to {_time(found.last_end_ns)}")

@@ -1,8 +1,7 @@
 """What must not be kept is replaced before anything is written.
 
-Rules look at attribute keys (the whole value goes) and at texts (the part found goes): names,
-status messages, attribute values of spans, events, links, scopes, resources and log records, and
-log bodies, however deep they nest.
+Rules look at attribute keys (the whole value goes) and at texts (the part found goes): every text
+field of a request, and every key and value of an attribute or body, however deep they nest.
 """
 
 from __future__ import annotations
@@ -13,14 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from google.protobuf.message import Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 from dbagenteval.errors import UserError, quoted
 
 __all__ = ["DETECTORS", "Redactor", "replace_found"]
 
 _Replace = Callable[[str], str]
+
+_REQUESTS: dict[str, Any] = {"traces": ExportTraceServiceRequest, "logs": ExportLogsServiceRequest}
+_MAX_KNOWN_KEYS = 10_000
 
 _EMAIL = re.compile(r"\b[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\b")
 _PHONE = re.compile(
@@ -88,7 +92,8 @@ class Redactor:
     """Replace what the rules name in export requests.
 
     Args:
-        keys: Attribute keys, `*` for any text: their values are replaced whole.
+        keys: Attribute keys in any case, `*` for any text: their values are replaced whole. `a.b`
+            also names `b` in the map `a`.
         detect: Names of `DETECTORS`.
         patterns: Name to regular expression, replaced wherever found.
 
@@ -99,8 +104,8 @@ class Redactor:
     def __init__(
         self, keys: Sequence[str], detect: Sequence[str], patterns: Mapping[str, str]
     ) -> None:
-        self._keys = [re.compile(fnmatch.translate(key)) for key in keys]
-        self._known_keys: dict[str, bool] = {}
+        self._keys = [re.compile(fnmatch.translate(key), re.IGNORECASE) for key in keys]
+        self._known_keys: dict[str, tuple[bool, str]] = {}
         self._replace: list[_Replace] = []
         unknown = sorted(set(detect) - set(DETECTORS))
         if unknown:
@@ -116,79 +121,78 @@ class Redactor:
 
     def redact(self, signal: str, body: bytes) -> bytes:
         """Give the checked request `body` without what must not be kept."""
-        if signal == "traces":
-            traces = ExportTraceServiceRequest.FromString(body)
-            for of_resource in traces.resource_spans:
-                self._attributes(of_resource.resource.attributes)
-                for of_scope in of_resource.scope_spans:
-                    self._attributes(of_scope.scope.attributes)
-                    for span in of_scope.spans:
-                        self._span(span)
-            return traces.SerializeToString()
-        logs = ExportLogsServiceRequest.FromString(body)
-        for of_log_resource in logs.resource_logs:
-            self._attributes(of_log_resource.resource.attributes)
-            for of_log_scope in of_log_resource.scope_logs:
-                self._attributes(of_log_scope.scope.attributes)
-                for record in of_log_scope.log_records:
-                    self._attributes(record.attributes)
-                    self._value(record.body)
-        return logs.SerializeToString()
+        request: Any = _REQUESTS[signal].FromString(body)
+        request.DiscardUnknownFields()  # nobody can tell what stands in them
+        self._message(request)
+        content: bytes = request.SerializeToString()
+        return content
 
-    def _span(self, span: Any) -> None:
-        self._field(span, "name")
-        if span.status.message:
-            self._field(span.status, "message")
-        self._attributes(span.attributes)
-        for event in span.events:
-            self._field(event, "name")
-            self._attributes(event.attributes)
-        for link in span.links:
-            self._attributes(link.attributes)
-
-    def _field(self, message: Any, name: str) -> None:
-        text = getattr(message, name)
-        clean = self._text(text)
-        if clean is not text:
-            setattr(message, name, clean)
+    def _message(self, message: Any) -> None:
+        """Clean every text in a message, whatever its field is called."""
+        for field, value in message.ListFields():
+            if isinstance(value, str):
+                clean = self._text(value)
+                if clean != value:
+                    setattr(message, field.name, clean)
+            elif isinstance(value, KeyValue):
+                self._pair(value)
+            elif isinstance(value, AnyValue):
+                self._value(value)
+            elif isinstance(value, Message):
+                self._message(value)
+            elif field.type == field.TYPE_STRING:
+                value[:] = [self._text(text) for text in value]
+            elif field.type == field.TYPE_MESSAGE:
+                clean_one = (
+                    self._pair if field.message_type is KeyValue.DESCRIPTOR else self._message
+                )
+                for item in value:
+                    clean_one(item)
 
     def _text(self, text: str) -> str:
         for replace in self._replace:
             text = replace(text)
         return text
 
-    def _is_named(self, key: str) -> bool:
+    def _key(self, key: str) -> tuple[bool, str]:
+        """Tell whether a rule names the key, and give it without what was found in it."""
         known = self._known_keys.get(key)
         if known is None:
-            known = any(pattern.match(key) for pattern in self._keys)
-            if len(self._known_keys) < 10_000:
+            known = any(pattern.match(key) for pattern in self._keys), self._text(key)
+            if len(self._known_keys) < _MAX_KNOWN_KEYS:
                 self._known_keys[key] = known
         return known
 
-    def _attributes(self, pairs: Any) -> None:
-        for pair in pairs:
-            if self._is_named(pair.key):
-                pair.value.string_value = "[REDACTED]"
-            else:
-                self._value(pair.value)
+    def _pair(self, pair: Any, above: str = "") -> None:
+        """Clean an attribute; one within a map is named by its own key and by its path."""
+        path = above + pair.key
+        is_named, clean = self._key(pair.key)
+        if is_named or (above and self._key(path)[0]):
+            pair.value.string_value = "[REDACTED]"
+        else:
+            self._value(pair.value, f"{path}.")
+        if clean != pair.key:
+            pair.key = clean
 
-    def _value(self, value: Any) -> None:
+    def _value(self, value: Any, above: str = "") -> None:
         which = value.WhichOneof("value")
-        if which == "string_value":
-            clean = self._text(value.string_value)
-            if clean != value.string_value:
+        if which in ("string_value", "int_value", "double_value"):
+            text = _as_text(getattr(value, which))
+            clean = self._text(text)
+            if clean != text:
                 value.string_value = clean
         elif which == "array_value":
             for item in value.array_value.values:
-                self._value(item)
+                self._value(item, above)
         elif which == "kvlist_value":
-            self._attributes(value.kvlist_value.values)
+            for pair in value.kvlist_value.values:
+                self._pair(pair, above)
         elif which == "bytes_value":
             text = value.bytes_value.decode("utf-8", "ignore")
             if self._text(text) != text:
                 value.bytes_value = b"[REDACTED]"
-        elif which == "int_value" and self._replace:
-            text = str(value.int_value)
-            clean = self._text(text)
-            if clean != text:
-                value.string_value = clean
+
+
+def _as_text(value: str | float) -> str:
+    """Write a number as a card number would be, whichever type it was sent as."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

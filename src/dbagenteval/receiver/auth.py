@@ -94,7 +94,7 @@ class Tokens:
         if self._file is not None:
             try:
                 stamp = self._current_stamp()
-                text = self._file.read_text(encoding="utf-8")
+                text = self._file.read_text(encoding="utf-8-sig")
                 mode = self._file.stat().st_mode
             except (OSError, UnicodeDecodeError) as error:
                 raise UserError(f"token file {self._file}: can't be read") from error
@@ -108,7 +108,7 @@ class Tokens:
     def _parse(self, text: str) -> dict[bytes, frozenset[str]]:
         found: dict[bytes, frozenset[str]] = {}
         for number, line in enumerate(text.splitlines(), 1):
-            token, _, right = line.strip().partition(" ")
+            token, right = (*line.split(maxsplit=1), "", "")[:2]
             if not token or token.startswith("#"):
                 continue
             right = right.strip()
@@ -123,5 +123,10 @@ class Tokens:
 def _offered(headers: Mapping[str, str]) -> bytes:
     scheme, _, credentials = headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        return credentials.strip().encode()
-    return headers.get("x-api-key", "").strip().encode()
+        return _wire(credentials)
+    return _wire(headers.get("x-api-key", ""))
+
+
+def _wire(text: str) -> bytes:
+    """Give the bytes that were sent; headers are decoded as Latin-1, whatever they hold."""
+    return text.strip(" \t").encode("latin-1", "replace")

@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     reports = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write to the pipe
-    feed = PipeFeed(sys.stdin.buffer, reports, 0)
+    # Unbuffered: a buffer that a thread waits for makes the interpreter abort at its end.
+    positions = os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0)
+    feed = PipeFeed(positions, reports, 0)
     try:
         store = Store.adopt(options.directory)
     except StoreError as error:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from dbagenteval.store.attempts import Attempts
+from dbagenteval.store.disk_faults import disk_faults, is_passing
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.live import LiveDatabase
 from dbagenteval.store.replay import JournalReader
@@ -100,16 +99,16 @@ class Applier:
         Raises:
             duckdb.Error: The database can't store anything at present.
         """
-        with self._writing:
+        with self._writing, disk_faults():
             started = time.monotonic()
             try:
                 with self._database.memory.roomy() if _has_large(requests) else nullcontext():
                     applied = self._writer.apply(requests, position)
                     self._writer.checkpoint()
             except _CONTENT_ERRORS as error:
-                if _is_fault_of_machine(error):
-                    raise
-                _log.warning("store.batch_failed error=%s: %s", type(error).__name__, error)
+                if is_passing(error):
+                    raise  # not the fault of a request
+                _log.warning("store.batch_failed error=%s", type(error).__name__)
                 applied = self._apply_singly(again(), position)
             self.last_commit_s = time.monotonic() - started
             self.added += applied
@@ -123,10 +122,10 @@ class Applier:
                 try:
                     total += self._writer.apply([(signal, body)], None)
                 except _CONTENT_ERRORS as error:
-                    if _is_fault_of_machine(error):
+                    if is_passing(error):
                         raise
                     self._writer.apply([], None)  # raises if nothing can be stored at all
-                    _log.error("store.unstorable error=%s: %s", type(error).__name__, error)
+                    _log.error("store.unstorable error=%s", type(error).__name__)
                     self._writer.put_aside(signal, body)
                     total += Applied(spans=0, logs=0, duplicate_spans=0, set_aside=1)
                 self._writer.checkpoint()
@@ -179,6 +178,7 @@ class Applier:
             before = self._reader.position
             try:
                 self._apply_next(feed.durable)
+                self._database.check_there()
             except duckdb.Error as error:
                 self._reader.position = before
                 self.failure = error
@@ -201,6 +201,10 @@ class Applier:
 
     def _apply_next(self, limit: int) -> bool:
         """Store the next batch; False if there is none before `limit`."""
+        with disk_faults():
+            return self._apply_batch(limit)
+
+    def _apply_batch(self, limit: int) -> bool:
         before = self._reader.position
         requests = self._read(limit, self._attempts.records_at(before))
         position = self._reader.position
@@ -230,17 +234,6 @@ class Applier:
     def _read(self, limit: int, max_records: int) -> list[tuple[str, bytes]]:
         records = self._reader.read(limit, max_records=max_records, max_bytes=BATCH_BYTES)
         return [(record.signal, record.body) for record in records]
-
-
-def _is_fault_of_machine(error: Exception) -> bool:
-    """Tell whether storing fails for a reason that passes, so that the request is tried again.
-
-    DuckDB names a full disk in several ways: as I/O, as a failed commit, as memory that found no
-    room to be spilled.
-    """
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return os.strerror(errno.ENOSPC) in str(error)
-    return isinstance(error, duckdb.OperationalError)
 
 
 def _has_large(requests: list[tuple[str, bytes]]) -> bool:

@@ -92,10 +92,10 @@ def shrink(connection: duckdb.DuckDBPyConnection, layout: Layout, max_bytes: int
     for _ in range(_MAX_SHRINK_ROUNDS):
         if _number(connection, "used_bytes") <= max_bytes:
             return
-        before_ns = _number(connection, "time_of_share")
-        if not before_ns:
+        ((last_ns,),) = connection.execute(statement("time_of_share")).fetchall()
+        if last_ns is None:
             return
-        prune(connection, layout, before_ns + 1)
+        prune(connection, layout, int(last_ns) + 1)
 
 
 def _number(connection: duckdb.DuckDBPyConnection, name: str) -> int:
@@ -118,6 +118,7 @@ def export_parquet(connection: duckdb.DuckDBPyConnection, directory: Path) -> No
     try:
         directory.mkdir(parents=True, exist_ok=True)
         quoted = str(directory).replace("'", "''")
+        connection.execute(statement("make_export_macros"))
         connection.begin()
         for name in _EXPORTED:
             connection.execute(statement(f"export_{name}").replace("{directory}", quoted))

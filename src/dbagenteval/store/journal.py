@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from dbagenteval.errors import Overloaded
+from dbagenteval.store.layout import sync_folder
 from dbagenteval.store.records import encode_header, segment_path, segments
 
 __all__ = ["Journal"]
@@ -23,6 +24,11 @@ _SPENT_BYTES = 4 << 20
 _RESERVE_BYTES = 256 << 20
 _IOV_MAX = 512
 _DISK_FULL_RETRY_S = 5.0
+_WRITE_ERRORS = {
+    errno.ENOSPC: "no space left on disk",
+    errno.EDQUOT: "no space left on disk",
+    errno.ENOENT: "the store's directory was removed",
+}
 
 
 class Journal:
@@ -51,6 +57,7 @@ class Journal:
         self._pending_bytes = 0
         self._closing = False
         self._write_error: str | None = None
+        self._write_failed_at = 0.0
         self._apply_problem: str | None = None
         self._descriptor = -1
         self._segment_start = end
@@ -94,8 +101,11 @@ class Journal:
 
     def problem(self) -> str | None:
         """Say why requests are refused at present, None if they are taken."""
-        if self._write_error or self._apply_problem:
-            return self._write_error or self._apply_problem
+        # An old error tells little, and whoever asks before sending would never send again.
+        is_old = time.monotonic() > self._write_failed_at + _DISK_FULL_RETRY_S
+        write_error = None if is_old else self._write_error
+        if write_error or self._apply_problem:
+            return write_error or self._apply_problem
         if self.durable - self.applied > self._max_backlog_bytes:
             return "too many requests wait to be stored"
         return None
@@ -120,7 +130,7 @@ class Journal:
         known = segments(self._folder)
         for (start, path), (next_start, _) in itertools.pairwise(known):
             if next_start <= position and start < current:
-                path.unlink(missing_ok=True)
+                _remove(path)
 
     def mark_failed(self, problem: str) -> None:
         """Note that storing fails at present."""
@@ -158,8 +168,8 @@ class Journal:
             except OSError as error:
                 self._undo()
                 _log.error("journal.write_failed errno=%s", errno.errorcode.get(error.errno or 0))
-                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-                self._write_error = "no space left on disk" if full else "disk error"
+                self._write_failed_at = time.monotonic()
+                self._write_error = _WRITE_ERRORS.get(error.errno or 0, "disk error")
                 failure = Overloaded(self._write_error, retry_after_s=_DISK_FULL_RETRY_S)
                 self._settle(batch, failure)
             else:
@@ -174,7 +184,7 @@ class Journal:
     def _drop_segment(self) -> None:
         os.close(self._descriptor)
         self._descriptor = -1
-        segment_path(self._folder, self._segment_start).unlink(missing_ok=True)
+        _remove(segment_path(self._folder, self._segment_start))
 
     def _write(self, batch: list[tuple[bytes, bytes, Future[int]]]) -> None:
         if self._descriptor < 0:
@@ -182,20 +192,21 @@ class Journal:
         parts: list[bytes] = []
         for header, body, _ in batch:
             parts += (header, body)
-        _check_room(self._descriptor, sum(map(len, parts)))
+        backlog = self.durable - self.applied
+        _check_room(self._descriptor, sum(map(len, parts)) + backlog)
         for index in range(0, len(parts), _IOV_MAX):
             _write_all(self._descriptor, parts[index : index + _IOV_MAX])
         os.fdatasync(self._descriptor)
+        if not os.fstat(self._descriptor).st_nlink:
+            os.close(self._descriptor)
+            self._descriptor = -1
+            raise FileNotFoundError(errno.ENOENT, "the segment was removed")
 
     def _open_segment(self) -> None:
         self._segment_start = self.durable
         path = segment_path(self._folder, self._segment_start)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        folder = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._folder)
 
     def _undo(self) -> None:
         """Cut what a failed write left behind, so that the next record follows a whole one."""
@@ -231,8 +242,16 @@ class Journal:
             self._descriptor = -1
 
 
+def _remove(segment: Path) -> None:
+    """Remove a segment; where that can't be done it stays, all of it stored, and does no harm."""
+    try:
+        segment.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("journal.not_removed errno=%s", errno.errorcode.get(error.errno or 0))
+
+
 def _check_room(descriptor: int, size: int) -> None:
-    """Leave some room on the disk: what is acknowledged must fit into the database too.
+    """Leave some room on the disk beyond `size` bytes: for the journal and once more the database.
 
     Raises:
         OSError: There is too little.

@@ -10,11 +10,12 @@ from pathlib import Path
 import dbagenteval
 from dbagenteval.errors import StoreError, StoreTooNew
 
-__all__ = ["FORMAT_VERSION", "Layout"]
+__all__ = ["FORMAT_VERSION", "Layout", "sync_folder", "write_private"]
 
 FORMAT_VERSION = 1
 """Raised when an older version could not read what this one writes."""
 
+_OF_A_CUT_CREATION = frozenset({"lock", "journal", "set-aside", "tmp", "store.json.part"})
 _DIRECTORY_MODE = 0o700
 _FILE_MODE = 0o600
 
@@ -103,7 +104,7 @@ class Layout:
             return
         if not self.root.is_dir():
             raise StoreError(f"store {self.root}: is a file; a store is a directory")
-        if any(entry.name != self.lock_file.name for entry in self.root.iterdir()):
+        if any(entry.name not in _OF_A_CUT_CREATION for entry in self.root.iterdir()):
             raise StoreError(
                 f"store {self.root}: holds other files and no store",
                 hint="name a directory that is empty or doesn't exist",
@@ -122,6 +123,7 @@ class Layout:
                 folder.mkdir(mode=_DIRECTORY_MODE, exist_ok=True)
             content = {"format": FORMAT_VERSION, "made_by": dbagenteval.__version__}
             write_private(self.version_file, json.dumps(content).encode())
+            sync_folder(self.root.parent)
         except OSError as error:
             raise StoreError(f"store {self.root}: can't be made: {error.strerror}") from error
 
@@ -136,6 +138,16 @@ def write_private(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+        sync_folder(path.parent)
     except OSError:
         part.unlink(missing_ok=True)
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Make safe on disk what was made, renamed or removed in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -11,7 +11,7 @@ import duckdb
 
 from dbagenteval.errors import StoreError
 from dbagenteval.store.database import open_database
-from dbagenteval.store.layout import Layout
+from dbagenteval.store.layout import Layout, sync_folder
 from dbagenteval.store.memory import MemoryLimit
 from dbagenteval.store.statements import statement
 
@@ -40,6 +40,15 @@ class LiveDatabase:
     def _open(self) -> None:
         self.connection = open_database(self._layout, write=self._write)
         self.memory = MemoryLimit(self.connection)
+
+    def check_there(self) -> None:
+        """Make sure that what was committed can be found again.
+
+        Raises:
+            duckdb.IOException: Somebody removed the file; what is open has no name any more.
+        """
+        if not self._layout.database.exists():
+            raise duckdb.IOException("the database file was removed")
 
     def close(self) -> None:
         """Close the file."""
@@ -94,5 +103,6 @@ class LiveDatabase:
         try:
             self._layout.database_log.unlink(missing_ok=True)
             file.replace(self._layout.database)
+            sync_folder(self._layout.root)  # or a log could outlive the file that it is of
         finally:
             self._open()

@@ -79,10 +79,10 @@ class StoreOwner:
         try:
             self._process = self._start()
             position = self._first_report(self._process)
+            end = self._cut_torn_tail(position)
         except BaseException:
             self._lock.release()
             raise
-        end = cut_torn_tail(self._layout.journal, position)
         self._journal = Journal(self._layout.journal, end=end, max_backlog_bytes=max_backlog_bytes)
         self._journal.mark_applied(position)
         self._threads = [
@@ -175,9 +175,21 @@ class StoreOwner:
             process.wait()
             kind = _ERRORS.get(facts.get("kind", ""), StoreError)
             raise kind(facts["error"], hint=facts.get("hint"))
-        self._note(facts)
+        try:
+            self._note(facts)
+        except OSError as error:
+            raise self._unwritable(error) from error
         self._running = True
         return int(facts["position"])
+
+    def _cut_torn_tail(self, position: int) -> int:
+        try:
+            return cut_torn_tail(self._layout.journal, position, set_aside=self._layout.set_aside)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"store {self._layout.root}: can't be written: {error.strerror}")
 
     def _note(self, facts: dict[str, Any]) -> None:
         self._facts = {**self._facts, **facts}

@@ -22,13 +22,17 @@ __all__ = ["JournalReader", "cut_torn_tail"]
 _log = logging.getLogger(__name__)
 
 
-def cut_torn_tail(folder: Path, applied: int) -> int:
+def cut_torn_tail(folder: Path, applied: int, *, set_aside: Path) -> int:
     """Cut what a crash left half written behind the last whole record.
 
-    Only the last segment can have such a tail: it was never acknowledged.
+    Only the last segment can have such a tail: it was never acknowledged. What isn't half written
+    but damaged may have been, and is copied to the folder `set_aside`.
 
     Returns:
         The position at which the journal goes on.
+
+    Raises:
+        OSError: It can't be cut or copied.
     """
     known = segments(folder)
     if not known:
@@ -49,10 +53,27 @@ def cut_torn_tail(folder: Path, applied: int) -> int:
                 end = offset
                 break
             offset = following
+        torn = data.read(end, size - end)
+    if torn and not _is_half_written(torn):
+        _put_aside(torn, start + end, set_aside)
     if end < size:
         _log.warning("journal.torn_tail_cut position=%d bytes=%d", start + end, size - end)
         os.truncate(path, end)
     return max(applied, start + end)
+
+
+def _is_half_written(tail: bytes) -> bool:
+    """Tell whether a tail is the start of a record, or room that was never written to."""
+    header = tail[: HEADER.size]
+    if len(header) < HEADER.size or not any(header):
+        return True
+    found = decode_header(header)
+    return found is not None and HEADER.size + found[1] > len(tail)
+
+
+def _put_aside(damaged: bytes, position: int, folder: Path) -> None:
+    _log.error("journal.damaged position=%d bytes=%d", position, len(damaged))
+    write_private(folder / f"journal-{position:020d}.bin", damaged)
 
 
 class JournalReader:
@@ -97,7 +118,7 @@ class JournalReader:
             except FileNotFoundError:  # all of it was stored, and its owner removed it just now
                 continue
             try:
-                size = min(os.fstat(descriptor).st_size, limit - start)
+                size = min(os.fstat(descriptor).st_size, min(end, limit) - start)
                 if start + size <= self.position:
                     continue
                 yield from self._records_of(_Segment(descriptor, size), start)
@@ -112,18 +133,14 @@ class JournalReader:
             found = segment.record_at(offset)
             if found is None:
                 following = segment.next_record(offset) or segment.size
-                self._put_aside(segment.read(offset, following - offset))
+                self.damaged_count += 1
+                damaged = segment.read(offset, following - offset)
+                _put_aside(damaged, self.position, self._set_aside)
                 self.position = start + following
                 continue
             signal, body, received_ns = found
             self.position = start + offset + HEADER.size + len(body)
             yield Record(signal, body, received_ns, self.position)
-
-    def _put_aside(self, damaged: bytes) -> None:
-        self.damaged_count += 1
-        path = self._set_aside / f"journal-{self.position:020d}.bin"
-        _log.error("journal.damaged position=%d bytes=%d", self.position, len(damaged))
-        write_private(path, damaged)
 
 
 class _Segment:

@@ -17,6 +17,7 @@ from dbagenteval.store.care import CheckReport, prune, shrink
 from dbagenteval.store.compaction import Compaction
 from dbagenteval.store.contents import Contents
 from dbagenteval.store.database import read_meta
+from dbagenteval.store.disk_faults import disk_faults
 from dbagenteval.store.journal import Journal
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.live import LiveDatabase
@@ -119,8 +120,11 @@ class Store(Contents):
         self._thread.start()
 
     def _replay(self) -> int:
-        end = cut_torn_tail(self._layout.journal, self.position)
         try:
+            with disk_faults():
+                end = cut_torn_tail(
+                    self._layout.journal, self.position, set_aside=self._layout.set_aside
+                )
             self._writing().replay(end)
         except duckdb.Error as error:
             raise self._unwritable(error) from error
@@ -262,7 +266,7 @@ class Store(Contents):
 
     def _prune(self, before_ns: int | None, max_bytes: int | None) -> None:
         try:
-            with self._database.reading() as cursor:
+            with disk_faults(), self._database.reading() as cursor:
                 if before_ns is not None:
                     prune(cursor, self._layout, before_ns)
                 if max_bytes is not None:

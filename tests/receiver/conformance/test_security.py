@@ -88,6 +88,18 @@ def test_item_69_tokens_rotate_and_compare_in_constant_time(tmp_path: Path) -> N
     assert Tokens(None, {"DBAGENTEVAL_TOKEN": "from-env"}).is_empty is False
 
 
+def test_token_files_of_any_editor(tmp_path: Path) -> None:
+    """A byte order mark, a tab before the right, and letters that HTTP sends as bytes."""
+    path = tmp_path / "tokens"
+    path.write_bytes("\ufefffirst\ntök-à\tingest\r\n".encode())
+    path.chmod(0o600)
+    with running(tokens=Tokens(path, {})) as receiver:
+        for token in ("first", "tök-à"):
+            header = {"authorization": f"Bearer {token}".encode()}
+            assert receiver.post(BODY, headers=header).status_code == 200, token
+        assert receiver.post(BODY, headers={"x-api-key": b"t?k-?"}).status_code == 401
+
+
 @pytest.mark.parametrize(
     ("lines", "mode", "message"),
     [

@@ -1,4 +1,4 @@
 COPY (
-    SELECT *, strftime(make_timestamp_ns(least(at_ns, 9223372036854775807)::BIGINT), '%Y-%m-%d') AS day
+    SELECT * REPLACE (folder_of(service) AS service), day_of(at_ns) AS day
     FROM logs
 ) TO '{directory}/logs' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day, service), WRITE_PARTITION_COLUMNS true);

@@ -1,4 +1,4 @@
 COPY (
-    SELECT *, strftime(make_timestamp_ns(least(start_ns, 9223372036854775807)::BIGINT), '%Y-%m-%d') AS day
+    SELECT * REPLACE (folder_of(service) AS service), day_of(start_ns) AS day
     FROM spans
 ) TO '{directory}/spans' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (day, service), WRITE_PARTITION_COLUMNS true);

@@ -6,7 +6,8 @@ Source: https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn
 
 import grpc
@@ -14,7 +15,7 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from dbagenteval.errors import ExportRefused, Overloaded, UserError
+from dbagenteval.errors import ExportRefused, MalformedRequest, Overloaded, UserError
 from dbagenteval.otlp.decode import PROTOBUF
 from dbagenteval.otlp.response import export_response
 from dbagenteval.otlp.status import outcome_of, retry_info, status_of
@@ -33,7 +34,12 @@ _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _RETRY_KEY = "google.rpc.retryinfo-bin"
 """The Python exporter reads the delay here, others in grpc-status-details-bin."""
 
-_Export = Callable[[bytes, Any], Awaitable[bytes]]
+_MAX_STREAMS = 100
+"""Exports at once of one connection; a client keeps the rest back."""
+
+_TOO_SLOW = "the request did not arrive in time"
+
+_Export = Callable[[AsyncIterator[bytes], Any], Awaitable[bytes]]
 
 
 class GrpcServer:
@@ -50,13 +56,14 @@ class GrpcServer:
         self._address = address
         self._tokens = config.tokens
         self._tls = config.tls
+        self._body_timeout_s = config.limits.body_timeout_s
         self._server = grpc.aio.server(options=_options(config))
         health_module: Any = health  # its stubs don't know the asyncio part
         self._health = health_module.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         handlers = {
             name: grpc.method_handlers_generic_handler(
-                name, {"Export": grpc.unary_unary_rpc_method_handler(self._export(signal))}
+                name, {"Export": grpc.stream_unary_rpc_method_handler(self._export(signal))}
             )
             for signal, name in _SERVICES.items()
         }
@@ -97,15 +104,21 @@ class GrpcServer:
         await self._server.stop(grace_s)
 
     def _export(self, signal: str) -> _Export:
-        async def export(body: bytes, context: grpc.aio.ServicerContext[bytes, bytes]) -> bytes:
+        # The one request comes as a stream, so that nothing of it is read before it is admitted.
+        async def export(
+            requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
+        ) -> bytes:
             try:
                 if self._tokens is not None:
                     self._tokens.check(_metadata(context), INGEST)
                 with self._ingest.admit() as admission:
+                    body = await asyncio.wait_for(_only(requests), self._body_timeout_s)
                     admission.grow(len(body))
                     accepted = await self._ingest.take(signal, body, PROTOBUF)
             except ExportRefused as error:
                 await _abort(context, error)
+            except asyncio.TimeoutError:
+                await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, _TOO_SLOW)
             response = export_response(signal, accepted.rejected, accepted.message)
             encoded: bytes = response.SerializeToString()
             return encoded
@@ -116,6 +129,7 @@ class GrpcServer:
 def _options(config: ReceiverConfig) -> list[tuple[str, int]]:
     options = [
         ("grpc.max_receive_message_length", config.limits.max_request_bytes),
+        ("grpc.max_concurrent_streams", _MAX_STREAMS),
         ("grpc.so_reuseport", 0),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
         ("grpc.keepalive_permit_without_calls", 1),
@@ -124,6 +138,12 @@ def _options(config: ReceiverConfig) -> list[tuple[str, int]]:
     if config.max_connection_age_s:
         options.append(("grpc.max_connection_age_ms", int(config.max_connection_age_s * 1000)))
     return options
+
+
+async def _only(requests: AsyncIterator[bytes]) -> bytes:
+    async for body in requests:
+        return body
+    raise MalformedRequest("no request message")
 
 
 def _metadata(context: grpc.aio.ServicerContext[bytes, bytes]) -> dict[str, str]:

@@ -95,6 +95,7 @@ def settings_of(given: Mapping[str, Any], options: Mapping[str, Any]) -> RunSett
         tolerance=tolerance or None,
         prices=given.get("prices", {}),
         extract=_extractor(options["extract"], given.get("prices", {})),
+        provenance=bool(given.get("provenance")),
     )
 
 

@@ -142,9 +142,12 @@ def _rows_of(
     # A last call that ran no SQL, such as one that suggests follow-ups, is not the answer's.
     queries = [call for call in listed if next(iter(_sqls(None, [call])), None) is not None]
     for call in reversed(queries or listed):
-        rows = _rows_in(call.get("result"))
+        result = call.get("result")
+        rows = _rows_in(result)
         if rows is not None and (rows or queries):
             return rows, "tool_call"
+        if queries and not (isinstance(result, Mapping) and result.get("error")):
+            break  # what the last query gave is not seen, and an earlier one is no answer
     verification = data.get("verification")
     if isinstance(verification, Mapping):
         rows = _as_rows(verification.get("data"), None)

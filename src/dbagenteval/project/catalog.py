@@ -15,7 +15,7 @@ _INFORMATION_SCHEMA = """
 SELECT table_schema AS table_schema, table_name AS table_name, column_name AS column_name,
        data_type AS data_type
 FROM information_schema.columns
-WHERE table_schema NOT IN ('information_schema', 'pg_catalog')
+WHERE table_schema NOT IN ('information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys')
 ORDER BY table_schema, table_name, ordinal_position
 """
 _SQLITE = """

@@ -273,7 +273,10 @@ SEMANTICS = Record(
                     "primary_key": _TEXT,
                     "time_dimension": _TEXT,
                     "dimensions": MapOf(
-                        Record({"column": _TEXT, "description": _TEXT}, nullable=("column",))
+                        Record(
+                            {"column": _TEXT, "description": _TEXT, "tags": _TEXTS},
+                            nullable=("column",),
+                        )
                     ),
                     "measures": MapOf(
                         Record(

@@ -117,6 +117,7 @@ def policy_of(node: Node) -> Policy:
         time_filter_max_days=defaults.get("time_filter_max_days_default", 90),
         pii_mode=pii.get("mode", "block"),
         pii_columns=_columns(pii.get("columns")),
+        pii_tags=frozenset(tag.casefold() for tag in texts(pii.get("tags", ["PII", "Sensitive"]))),
         pii_aggregates=frozenset(texts(pii.get("allow_aggregates"))),
         mask_with=pii.get("mask_with", "***"),
         prefer_level=certification.get("prefer", "certified"),
@@ -131,6 +132,7 @@ def policy_of(node: Node) -> Policy:
         allow_functions=frozenset(
             name.casefold() for name in texts(execution.get("allow_functions"))
         ),
+        must_compile=validation.get("mode") == "compile",
         disallow_multi_statement=_flag(validation, "disallow_multi_statement", True),
         enforce_limit=_flag(validation, "enforce_limit", True),
         roles={name: _role(mapping(item)) for name, item in mapping(data.get("roles")).items()},

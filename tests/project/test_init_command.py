@@ -58,6 +58,24 @@ def test_a_project_from_sqlite_with_odd_names(tmp_path, capsys, monkeypatch) -> 
     _check(tmp_path / "made", capsys, monkeypatch)
 
 
+def test_dates_of_sqlite_are_found_though_they_are_text(tmp_path, capsys, monkeypatch) -> None:
+    """A text column named like a time that holds dates is the time; others are not."""
+    with sqlite3.connect(tmp_path / "shop.db") as connection:
+        connection.executescript(
+            "CREATE TABLE customers (id INTEGER, updated_at TEXT, city TEXT);"
+            "CREATE TABLE orders (id INTEGER, customer_id INTEGER, ordered_at TEXT, amount REAL);"
+            "INSERT INTO customers VALUES (1, 'lately', 'Oslo');"
+            "INSERT INTO orders VALUES (1, 1, '2024-01-05', 5.0), (2, 1, '2024-02-05 10:00', 7.0);"
+        )
+    made = tmp_path / "made"
+    assert main(["init", f"sqlite:///{tmp_path / 'shop.db'}", "-p", str(made)]) == 0
+    bundle = load_project(made).bundles["main"]
+    assert bundle.time_columns == {"main.orders": "ordered_at"}
+    assert bundle.fact_tables == ("main.orders",)
+    assert (str(bundle.data_start), str(bundle.today)) == ("2024-01-05", "2024-02-05")
+    _check(made, capsys, monkeypatch)
+
+
 def test_a_password_stays_out_of_the_files(postgres_url, tmp_path, capsys, monkeypatch) -> None:
     """A URL with a password is read from a variable, which the made project then needs."""
     from sqlalchemy.engine import make_url

@@ -36,7 +36,7 @@ def render_results(document: Mapping[str, Any]) -> str:
             f"{summary['passed']}/{summary['total']}",
             "",
             _number(summary["total_tokens"]),
-            _money(summary["total_cost"]) + ("+?" if summary["cost_unknown"] else ""),
+            _total_cost(summary),
             _seconds(summary["total_duration_ms"]),
             _number(summary["total_tool_calls"]),
         )
@@ -75,6 +75,11 @@ def _closing(summary: Mapping[str, Any]) -> str:
 
 def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
+
+
+def _total_cost(summary: Mapping[str, Any]) -> str:
+    is_partly_known = summary["cost_unknown"] and summary["total_cost"] is not None
+    return _money(summary["total_cost"]) + (" + unknown" if is_partly_known else "")
 
 
 def _money(value: float | None) -> str:

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from dbagenteval.cli.main import main
+from dbagenteval.project.agentreply import reply_of_trace
 from dbagenteval.project.answercompare import compare_answer
+from dbagenteval.traces import Stage, Trace
 
 CUSTOMERS = "SELECT COUNT(*) AS n FROM main.customers"
 UTC = datetime.timezone.utc
@@ -169,6 +171,19 @@ def test_item_18_the_last_query_is_the_answer(ask) -> None:
             assert found["details"]["actual_data"] is None
         else:
             assert found["verdict"] == verdict, last
+
+
+def test_item_18_unseen_rows_of_a_span_hide_the_answer() -> None:
+    """In a trace, too, the last query that did not fail gives the rows, or nothing is seen."""
+
+    def rows_of(last: Stage) -> Any:
+        first = Stage(kind="execute", name="first", rows=[{"n": 4}])
+        return reply_of_trace(Trace(question="How many?", stages=[first, last])).rows
+
+    assert rows_of(Stage(kind="execute", rows=[{"n": 9}])) == [{"n": 9}]
+    assert rows_of(Stage(kind="execute")) is None
+    assert rows_of(Stage(kind="execute", error="no column x")) == [{"n": 4}]
+    assert rows_of(Stage(kind="answer", output="4")) == [{"n": 4}]
 
 
 @pytest.mark.parametrize(

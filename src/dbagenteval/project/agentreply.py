@@ -54,7 +54,8 @@ def reply_of_trace(trace: Trace) -> AgentReply:
     text = "" if answer is None or answer.output is None else str(answer.output)
     rows: Rows | None = None
     for stage in trace.stages:
-        if stage.kind == "execute" and stage.rows is not None:
+        if stage.kind == "execute" and stage.error is None:
+            # Rows that were not seen hide the answer: those of an earlier query are another's.
             rows = stage.rows if stage.observed("rows").is_evidence else None
     generated = [stage for stage in trace.stages if stage.kind == "generate"]
     sqls = tuple(stage.output for stage in generated if isinstance(stage.output, str))

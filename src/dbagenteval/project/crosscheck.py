@@ -14,7 +14,10 @@ __all__ = ["check_bundles", "check_policy", "check_spelling"]
 
 _NOT_ENFORCED = (
     (("defaults", "max_preview_rows"), "previews are not requests that the engine sees"),
-    (("defaults", "time_filter_max_days_default"), "a longer window is noted, not refused"),
+    (
+        ("defaults", "time_filter_max_days_default"),
+        "a period of any length passes, if it is bounded",
+    ),
     (("execution", "require_contract"), "the engine decides every request by itself"),
 )
 

@@ -137,10 +137,8 @@ class Policy:
 
     faults: tuple[str, ...] = ()
     max_rows: int = 200
-    max_preview_rows: int = 20
     require_limit_for_raw_rows: bool = True
     require_time_filter_for_fact_tables: bool = True
-    time_filter_max_days: int = 90
     pii_mode: str = "block"
     pii_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
     pii_tags: frozenset[str] = frozenset(("pii", "sensitive"))
@@ -153,7 +151,6 @@ class Policy:
     allow_cross_bundle: bool = False
     allow_sql: bool = True
     allow_metrics: bool = True
-    require_contract: bool = False
     require_bundle: bool = False
     allow_functions: frozenset[str] = frozenset()
     must_compile: bool = False

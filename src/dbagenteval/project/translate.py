@@ -109,12 +109,10 @@ def policy_of(node: Node) -> Policy:
     validation = mapping(execution.get("sql_validation"))
     return Policy(
         max_rows=defaults.get("max_rows", 200),
-        max_preview_rows=defaults.get("max_preview_rows", 20),
         require_limit_for_raw_rows=_flag(defaults, "require_limit_for_raw_rows", True),
         require_time_filter_for_fact_tables=_flag(
             defaults, "require_time_filter_for_fact_tables", True
         ),
-        time_filter_max_days=defaults.get("time_filter_max_days_default", 90),
         pii_mode=pii.get("mode", "block"),
         pii_columns=_columns(pii.get("columns")),
         pii_tags=frozenset(tag.casefold() for tag in texts(pii.get("tags", ["PII", "Sensitive"]))),
@@ -127,7 +125,6 @@ def policy_of(node: Node) -> Policy:
         allow_cross_bundle=_flag(joins, "allow_cross_bundle", False),
         allow_sql=_flag(execution, "allow_execute_sql", True),
         allow_metrics=_flag(execution, "allow_query_metrics", True),
-        require_contract=_flag(execution, "require_contract", False),
         require_bundle=_flag(execution, "require_bundle", False),
         allow_functions=frozenset(
             name.casefold() for name in texts(execution.get("allow_functions"))

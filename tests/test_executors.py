@@ -94,3 +94,21 @@ def test_the_password_is_never_shown():
         executor_for("postgresql://ann:s3cret@127.0.0.1:1/none")
     assert "s3cret" not in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
+
+
+@pytest.mark.parametrize("scheme", ["mysql", "mariadb", "mysql+pymysql"])
+def test_mysql_is_opened_for_reading_only(monkeypatch: pytest.MonkeyPatch, scheme: str) -> None:
+    """MySQL and MariaDB take the packaged driver, and each session starts as read-only."""
+    import pymysql
+
+    seen: list[dict[str, object]] = []
+
+    def refuse(*_: object, **options: object) -> None:
+        seen.append(options)
+        raise pymysql.err.OperationalError(2003, "no server here")
+
+    monkeypatch.setattr(pymysql, "connect", refuse)
+    with pytest.raises(TargetError, match="no server here"):
+        executor_for(f"{scheme}://ana:pw@db/shop")
+    assert seen[0]["init_command"] == "SET SESSION TRANSACTION READ ONLY"
+    assert (seen[0]["host"], seen[0]["database"]) == ("db", "shop")

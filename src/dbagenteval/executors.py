@@ -19,9 +19,11 @@ Executor = Callable[[str], list[dict[str, Any]]]
 _DRIVERS = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
+    "mariadb": "mysql+pymysql",
+    "mysql": "mysql+pymysql",
 }
 _SCHEMES = "sqlite:///FILE, duckdb:///FILE, postgresql://USER:PASSWORD@HOST/DATABASE"
-_EXTRAS = {"postgresql": ("psycopg", "postgres")}
+_EXTRAS = {"postgresql": ("psycopg", "postgres"), "mysql": ("pymysql", "mysql")}
 
 
 def executor_for(url: str) -> Executor:
@@ -109,6 +111,8 @@ def _options(url: URL) -> dict[str, Any]:
         return {"connect_args": {"read_only": True}}
     if backend == "postgresql":
         return {"connect_args": {"options": "-c default_transaction_read_only=on"}}
+    if url.drivername == "mysql+pymysql":
+        return {"connect_args": {"init_command": "SET SESSION TRANSACTION READ ONLY"}}
     return {}
 
 

@@ -13,6 +13,7 @@ class Agent:
     def __init__(self) -> None:
         self.asked: list[dict] = []
         self.reply = lambda request: {"text": "ok"}
+        self.statuses: list[int] = []  # of the next replies; then 200
         agent = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -28,7 +29,7 @@ class Agent:
                     self.connection.close()
                     return
                 body = given if isinstance(given, bytes) else json.dumps(given).encode()
-                self.send_response(200)
+                self.send_response(agent.statuses.pop(0) if agent.statuses else 200)
                 self.send_header("content-length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)

@@ -20,7 +20,14 @@ def _postgres(folder, password: str) -> None:
 
 def test_references_of_each_form_are_put_in(folder) -> None:
     """`{{ env('X') }}`, `${{ env("X") }}` and `${X}` all stand for the variable."""
-    for form in ("{{ env('PW') }}", '${{ env("PW") }}', "${PW}", "\"{{ env('PW') }}\""):
+    for form in (
+        "{{ env('PW') }}",
+        '${{ env("PW") }}',
+        "${PW}",
+        "\"{{ env('PW') }}\"",
+        "'{{ env(''PW'') }}'",
+        '"{{ env(\\"PW\\") }}"',
+    ):
         _postgres(folder, form)
         project = load_project(folder.root, env={"PW": "s3:c/r@t", "PORT": "6000"})
         assert project.config.databases[0].url == "postgresql://ana:s3%3Ac%2Fr%40t@db:6000/shop"

@@ -56,20 +56,22 @@ def command(url: str, path: str, name: str | None, url_variable: str) -> int:
     draft = draft_project(
         name or root.name, entry, catalog, execute, "``" if kind == "mysql" else '""'
     )
-    taken = [file for file in draft.files if (root / file).exists()]
+    has_gitignore = (root / ".gitignore").exists()  # of a repository that the project lies in
+    files = {k: v for k, v in draft.files.items() if k != ".gitignore" or not has_gitignore}
+    taken = [file for file in files if (root / file).exists()]
     if taken:
         raise UserError(
             f"{root / taken[0]} is there already; nothing was written",
             hint="name another folder with --project",
         )
-    for file, text in draft.files.items():
+    for file, text in files.items():
         target = root / file
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, "utf-8")
     click.echo(f"project {name or root.name} in {root}:")
     for line in draft.found:
         click.echo(f"  {line}")
-    if entry["url"] != url and "{{" in entry["url"]:
+    if entry["url"].startswith("${"):
         click.echo(f"  the URL has a password, so it is read from {url_variable}")
     click.echo("next: dbagenteval validate --database; dbagenteval eval; dbagenteval test")
     return EXIT_OK
@@ -78,7 +80,7 @@ def command(url: str, path: str, name: str | None, url_variable: str) -> int:
 def _url_entry(url: str, variable: str) -> str:
     """Give the URL for the configuration: by variable with a password, with an absolute path."""
     if re.match(r"[^:]+://[^/@]*:[^/@]*@", url):
-        return f"{{{{ env('{variable}') }}}}"
+        return f"${{{variable}}}"
     match = re.fullmatch(r"(sqlite|duckdb):///(?!/)(.+)", url)
     if match is not None and match.group(2) != ":memory:":
         return f"{match.group(1)}:///{Path(match.group(2)).resolve()}"

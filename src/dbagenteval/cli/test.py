@@ -78,7 +78,7 @@ def run(folder: str | None, path: str | None, selects: tuple[str, ...], **option
     judge = judge_of(options)
     if judge is None and any(each["type"] == "rubric" for t in tests for each in t.assertions):
         raise UserError("a test has a rubric; give --judge, another model than the agent's")
-    settings = replace(settings_of(project.config.test, options), project=project, judge=judge)
+    settings = replace(settings_of(project.config, options), project=project, judge=judge)
     agent = asked_agent(project, options)
     html_path = options["html_path"]
     if html_path:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dbagenteval.project.agentcall import ProjectAgent
     from dbagenteval.project.answerrun import RunSettings
     from dbagenteval.project.answertests import AnswerTest
+    from dbagenteval.project.config import Config
     from dbagenteval.project.model import Project
 
 __all__ = ["asked_agent", "day_of", "settings_of", "tests_of"]
@@ -66,10 +67,11 @@ def day_of(text: str | None) -> datetime.date:
         raise UserError(f"--today: expected a date YYYY-MM-DD, got {text!r}") from None
 
 
-def settings_of(given: Mapping[str, Any], options: Mapping[str, Any]) -> RunSettings:
+def settings_of(config: Config, options: Mapping[str, Any]) -> RunSettings:
     """Give how tests are run: the options, else what the project's configuration says."""
     from dbagenteval.project.answerrun import RunSettings
 
+    given = config.test
     configured = given.get("models") or ()
     models = options["models"] or ((configured,) if isinstance(configured, str) else configured)
     for model in models:
@@ -90,11 +92,16 @@ def settings_of(given: Mapping[str, Any], options: Mapping[str, Any]) -> RunSett
         models=tuple(dict.fromkeys(models)) or ("",),
         k=options["k"] or given.get("k", 1),
         threads=options["threads"] or given.get("threads", 1),
-        timeout_s=options["timeout"] or given.get("timeout", 600.0),
+        timeout_s=options["timeout"]
+        or given.get("timeout")
+        or config.agent.get("timeout")
+        or 600.0,
+        retries=config.agent.get("retries", 0),
         mode=options["comparison"] or comparison.get("mode", "exact"),
         tolerance=tolerance or None,
         prices=given.get("prices", {}),
         extract=_extractor(options["extract"], given.get("prices", {})),
+        provenance=bool(given.get("provenance")),
     )
 
 

@@ -77,6 +77,11 @@ def _number(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
+def _total_cost(summary: Mapping[str, Any]) -> str:
+    is_partly_known = summary["cost_unknown"] and summary["total_cost"] is not None
+    return _money(summary["total_cost"]) + (" + unknown" if is_partly_known else "")
+
+
 def _money(value: float | None) -> str:
     return "unknown" if value is None else f"${value:.4f}"
 

@@ -73,6 +73,8 @@ def guess(difference: Difference, reason: str) -> str:
     steps: Sequence[Callable[[Difference], str]] = (
         _repeated,
         _other_tenant,
+        _total_row,
+        _zero_groups,
         _unfiltered,
         _aggregated,
         _other_aggregate,
@@ -107,6 +109,47 @@ def _other_tenant(difference: Difference) -> str:
         shown = list(dict.fromkeys(map(str, shown)))[:3]
         return f"rows of another {name}: {', '.join(shown)}; a filter on it is missing"
     return ""
+
+
+def _total_row(difference: Difference) -> str:
+    """See whether the only row that one side has more is the sum of the others."""
+    keys, matching = difference.keys, difference.matching
+    columns = [
+        (keys.expected.columns[i], keys.actual.columns[j]) for i, j in difference.pairs.items()
+    ]
+    if len(matching.extra) == 1 and not matching.missing and matching.pairs:
+        sides = [(ours, theirs[matching.extra[0]]) for ours, theirs in columns]
+        text = "one row more, the total of the others"
+    elif len(matching.missing) == 1 and not matching.extra and matching.pairs:
+        sides = [(theirs, ours[matching.missing[0]]) for ours, theirs in columns]
+        text = "the row with the total of the others is missing"
+    else:
+        return ""
+    sums = [(values, total) for values, total in sides if is_number(total)]
+    is_total = len(columns) > 1 and all(
+        _near(sum(as_float(value) for value in values if is_number(value)), as_float(total))
+        for values, total in sums
+    )
+    return text if sums and is_total else ""
+
+
+def _zero_groups(difference: Difference) -> str:
+    """See whether every missing row, or every extra one, only counts nothing."""
+    keys, matching = difference.keys, difference.matching
+    if bool(matching.missing) == bool(matching.extra) or not matching.pairs:
+        return ""
+    rows = matching.missing or matching.extra
+    columns = [
+        keys.expected.columns[i] if matching.missing else keys.actual.columns[j]
+        for i, j in difference.pairs.items()
+    ]
+    for row in rows:
+        numbers = [as_float(column[row]) for column in columns if is_number(column[row])]
+        if not numbers or any(numbers):
+            return ""
+    if matching.missing:
+        return "the groups that count nothing are missing, as an inner join or a filter drops them"
+    return "groups that count nothing are there too"
 
 
 def _unfiltered(difference: Difference) -> str:

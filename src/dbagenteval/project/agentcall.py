@@ -9,6 +9,7 @@ import inspect
 import json
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ from dbagenteval.traces import Trace
 __all__ = ["AgentError", "Asked", "FunctionAgent", "HttpAgent", "ProjectAgent", "call_within"]
 
 _MAX_REPLY_BYTES = 64_000_000
+_PART_BYTES = 1 << 18
+_PASSING_STATUSES = (429, 502, 503, 504)
+"""Of a busy or starting agent: as if it could not be reached, and worth another try."""
 
 
 class AgentError(Exception):
@@ -165,7 +169,8 @@ class HttpAgent:
         status, raw = self._send(body, headers, asked.timeout_s)
         if status >= 400:
             text = raw[:300].decode("utf-8", "replace")
-            raise AgentError(f"agent answered HTTP {status}: {text}")
+            reason = "unreachable" if status in _PASSING_STATUSES else "agent_error"
+            raise AgentError(f"agent answered HTTP {status}: {text}", reason)
         try:
             data = json.loads(raw)
         except ValueError as error:
@@ -179,13 +184,14 @@ class HttpAgent:
         for connection in (kept, None) if kept is not None else (None,):
             open_one = connection or self._connect(timeout_s)
             self._local.connection = None
+            begun = time.monotonic()
             try:
                 if open_one.sock is not None:
                     open_one.sock.settimeout(timeout_s)
                 open_one.request("POST", self._path, body, headers)
                 _acknowledge_at_once(open_one)
                 response = open_one.getresponse()
-                raw = response.read(_MAX_REPLY_BYTES + 1)
+                raw = _read_until(response, begun + timeout_s)
             except TimeoutError as error:
                 open_one.close()
                 raise AgentError(f"agent timed out after {timeout_s:g} s", "timeout") from error
@@ -214,6 +220,23 @@ class HttpAgent:
             else http.client.HTTPConnection
         )
         return kind(str(self._parts.hostname), self._parts.port, timeout=timeout_s)
+
+
+def _read_until(response: http.client.HTTPResponse, deadline: float) -> bytes:
+    """Read a reply; one that comes in drops, each in time, must still end in time.
+
+    Raises:
+        TimeoutError: It did not.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while size <= _MAX_REPLY_BYTES and (part := response.read1(_PART_BYTES)):
+        parts.append(part)
+        size += len(part)
+        if time.monotonic() > deadline:
+            raise TimeoutError("the reply did not end")
+    response.read(0)  # marks a whole reply as read, so that its connection can be kept
+    return b"".join(parts)
 
 
 def call_within(agent: ProjectAgent, asked: Asked) -> AgentReply:

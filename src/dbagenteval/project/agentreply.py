@@ -54,7 +54,8 @@ def reply_of_trace(trace: Trace) -> AgentReply:
     text = "" if answer is None or answer.output is None else str(answer.output)
     rows: Rows | None = None
     for stage in trace.stages:
-        if stage.kind == "execute" and stage.rows is not None:
+        if stage.kind == "execute" and stage.error is None:
+            # Rows that were not seen hide the answer: those of an earlier query are another's.
             rows = stage.rows if stage.observed("rows").is_evidence else None
     generated = [stage for stage in trace.stages if stage.kind == "generate"]
     sqls = tuple(stage.output for stage in generated if isinstance(stage.output, str))
@@ -142,9 +143,12 @@ def _rows_of(
     # A last call that ran no SQL, such as one that suggests follow-ups, is not the answer's.
     queries = [call for call in listed if next(iter(_sqls(None, [call])), None) is not None]
     for call in reversed(queries or listed):
-        rows = _rows_in(call.get("result"))
+        result = call.get("result")
+        rows = _rows_in(result)
         if rows is not None and (rows or queries):
             return rows, "tool_call"
+        if queries and not (isinstance(result, Mapping) and result.get("error")):
+            break  # what the last query gave is not seen, and an earlier one is no answer
     verification = data.get("verification")
     if isinstance(verification, Mapping):
         rows = _as_rows(verification.get("data"), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
@@ -20,6 +21,8 @@ DEFAULT_TOLERANCE = {"relative": 1e-5, "absolute": 1e-8}
 
 _MOST_PLACES = 6
 """Columns of more decimals come from divisions, and are compared within the tolerance."""
+
+_TAGGED = re.compile(r"'#(-?[\d.]+)'")
 
 _BY_VALUE = {"relative": 1e-12, "absolute": 1e-12}
 
@@ -74,6 +77,7 @@ def compare_answer(
         return _differ("actual is empty", "row_count", f"no rows; expected {len(expected)}")
     if not expected:
         return _differ("expected is empty", "row_count", f"{len(actual)} row(s); expected none")
+    expected, actual = _without_bytes(expected), _without_bytes(actual)
     names = _aligned(expected, actual)
     notes: list[str] = []
     if names is not None:
@@ -81,6 +85,8 @@ def compare_answer(
         left, right = _canonical(expected, renamed, exact_whole=tolerance is None, notes=notes)
         options = _options(ordered, order_columns, tolerance or DEFAULT_TOLERANCE, extra_columns)
         found = compare_rows(left, right, RowOptions(**options, columns="by_name"))
+        if not found.equal and tolerance is None:
+            found = _in_plain_numbers(found, expected, renamed, options)
         if found.equal or set(names) == set(names.values()):
             notes += [f"{old} is read as {new}" for old, new in names.items() if _other(old, new)]
             return _result(found, expected, actual, notes)
@@ -114,6 +120,27 @@ def _options(
         "empty": "fail",
         "text_numbers": "equal",
     }
+
+
+def _without_bytes(rows: Rows) -> Rows:
+    """Give binary values as hexadecimal text, as they are shown: JSON has no others."""
+    if not any(isinstance(value, (bytes, bytearray)) for row in rows for value in row.values()):
+        return rows
+    return [
+        {key: v.hex() if isinstance(v, (bytes, bytearray)) else v for key, v in row.items()}
+        for row in rows
+    ]
+
+
+def _in_plain_numbers(
+    found: RowComparison, expected: Rows, actual: Rows, options: Mapping[str, Any]
+) -> RowComparison:
+    """Tell a difference by the numbers themselves, not by the texts that make them exact."""
+    left, right = _canonical(expected, actual, exact_whole=False, notes=[])
+    told = compare_rows(
+        left, right, RowOptions(**{**options, "tolerance": _BY_VALUE}, columns="by_name")
+    )
+    return found if told.equal else told
 
 
 def _aligned(expected: Rows, actual: Rows) -> dict[str, str] | None:
@@ -169,9 +196,10 @@ def _canonical(
 
 def _number_or_text(text: str, name: str, notes: list[str]) -> Any:
     number = number_of_text(text)
+    if is_ambiguous_number(text):
+        read = "not read" if number is None else f"read as {number}"
+        notes.append(f"{name}: {text!r} means other numbers in other countries, and is {read}")
     if number is None:
-        if is_ambiguous_number(text):
-            notes.append(f"{name}: {text!r} is read differently by country")
         return text
     return int(number) if number == number.to_integral_value() else number
 
@@ -245,7 +273,7 @@ def _result(
 
 
 def _untagged(text: str) -> str:
-    return text.replace("'#", "'")
+    return _TAGGED.sub(r"\1", text)
 
 
 def _as_dazense(expected: Rows, actual: Rows) -> AnswerComparison:

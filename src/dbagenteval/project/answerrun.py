@@ -42,6 +42,7 @@ class RunSettings:
         extract: A model that reads rows out of text, or None.
         project: Whose policy the assertion `policy` means, or None.
         judge: Decides the assertion `rubric`; another model than the agent's, or None.
+        provenance: Every test with a reference has the assertion `provenance`.
     """
 
     models: tuple[str, ...] = ("",)
@@ -55,6 +56,7 @@ class RunSettings:
     extract: Callable[[str], str] | None = None
     project: Project | None = field(default=None, repr=False)
     judge: Judge | None = field(default=None, repr=False)
+    provenance: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,13 +245,14 @@ def _judged(
             extract=settings.extract,
         )
         problems = failed_assertions(
-            told.test.assertions,
+            _assertions(told.test, settings),
             reply,
             cost=told.cost,
             seconds=(told.duration_ms or 0) / 1000,
             prompt=prompt,
             project=settings.project,
             judge=settings.judge,
+            reference=told.reference,
         )
     except Exception as error:  # noqa: BLE001 the boundary of one test: the rest must go on
         text = f"the answer can't be judged: {type(error).__name__}: {error}"
@@ -265,6 +268,14 @@ def _judged(
         reason=reason,
         problems=tuple(problems),
     )
+
+
+def _assertions(test: AnswerTest, settings: RunSettings) -> tuple[Mapping[str, Any], ...]:
+    """Give a test's assertions, with the one on provenance where the run asks for it of all."""
+    has_own = any(item["type"] == "provenance" for item in test.assertions)
+    if not settings.provenance or not test.sqls or has_own:
+        return test.assertions
+    return (*test.assertions, {"type": "provenance"})
 
 
 def _converse(

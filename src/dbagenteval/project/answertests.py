@@ -33,11 +33,13 @@ _ASSERTION_NEEDS: dict[str, tuple[str, ...]] = {
     "max_bytes": ("value",),
     "rubric": ("text",),
     "policy": (),
+    "provenance": (),
 }
 _ASSERTION_MAY: dict[str, tuple[str, ...]] = {
     "tool_call": ("args", "min_count"),
     "no_tool_call": ("args",),
     "policy": ("roles",),
+    "provenance": ("tables", "columns", "not_tables"),
 }
 
 

@@ -12,6 +12,8 @@ from dbagenteval.checks.judge import ask_judge
 from dbagenteval.project.agentreply import AgentReply
 from dbagenteval.project.model import Project
 from dbagenteval.project.policy import Request, decide
+from dbagenteval.project.provenance import provenance_problem
+from dbagenteval.project.references import Reference
 from dbagenteval.project.translate import texts
 
 __all__ = ["failed_assertions"]
@@ -46,6 +48,7 @@ def failed_assertions(
     prompt: str = "",
     project: Project | None = None,
     judge: Judge | None = None,
+    reference: Reference | None = None,
 ) -> list[str]:
     """Give a line for each assertion that does not hold; what can't be known does not hold.
 
@@ -66,6 +69,8 @@ def failed_assertions(
             problem = _budget(kind, measured[kind], float(item["value"]))
         elif kind == "policy":
             problem = _policy(item, reply, project)
+        elif kind == "provenance":
+            problem = provenance_problem(item, reply.sqls, project, reference or Reference())
         elif kind == "rubric":
             problem = _rubric(str(item["text"]), prompt, reply, judge)
         elif kind in ("tool_call", "no_tool_call"):

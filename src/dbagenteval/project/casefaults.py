@@ -16,6 +16,7 @@ CHECK_NAMES = (
     "ambiguity_check",
     "statement_allowed",
     "sql_understood",
+    "sql_compiles",
     "function_allowed",
     "bundle_tables_only",
     "bundle_join_allowlist",

@@ -15,7 +15,7 @@ _INFORMATION_SCHEMA = """
 SELECT table_schema AS table_schema, table_name AS table_name, column_name AS column_name,
        data_type AS data_type
 FROM information_schema.columns
-WHERE table_schema NOT IN ('information_schema', 'pg_catalog')
+WHERE table_schema NOT IN ('information_schema', 'pg_catalog', 'mysql', 'performance_schema', 'sys')
 ORDER BY table_schema, table_name, ordinal_position
 """
 _SQLITE = """
@@ -35,10 +35,12 @@ class Catalog:
         tables: Casefolded `schema.table` to columns in order: casefolded name to type in lower
             case, as the database names it.
         spelling: Casefolded `schema.table` to its real spelling.
+        has_text_times: The database has no type for times, and keeps them as text (SQLite).
     """
 
     tables: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     spelling: Mapping[str, str] = field(default_factory=dict)
+    has_text_times: bool = False
 
     def is_number(self, table: str, column: str) -> bool:
         """Say whether a column's type is a number."""
@@ -74,4 +76,4 @@ def read_catalog(database: Database) -> Catalog:
         spelling[name.casefold()] = name
         columns = tables.setdefault(name.casefold(), {})
         columns[str(row["column_name"]).casefold()] = str(row["data_type"]).casefold()
-    return Catalog(tables=tables, spelling=spelling)
+    return Catalog(tables=tables, spelling=spelling, has_text_times=database.type == "sqlite")

@@ -50,7 +50,8 @@ def _union(catalogs: Mapping[str, Catalog]) -> Catalog:
         for table, columns in catalog.tables.items():
             tables[table] = {**tables.get(table, {}), **columns}
         spelling.update(catalog.spelling)
-    return Catalog(tables=tables, spelling=spelling)
+    has_text_times = any(catalog.has_text_times for catalog in catalogs.values())
+    return Catalog(tables=tables, spelling=spelling, has_text_times=has_text_times)
 
 
 def _check_bundle(bundle: Bundle, node: Node, catalog: Catalog) -> list[Problem]:
@@ -202,7 +203,8 @@ def _require_column(
 
 
 def _require_time(catalog: Catalog, table: str, column: str, line: int, problems: Problems) -> None:
-    if not catalog.is_time(table, column):
+    is_text_time = catalog.has_text_times and catalog.is_text(table, column)
+    if not is_text_time and not catalog.is_time(table, column):
         kind = catalog.tables[table][column.casefold()]
         problems.warn("time-type", line, f"time column {table}.{column} is {kind}, not a date")
 

@@ -20,8 +20,10 @@ __all__ = ["CONFIG_NAMES", "Config", "Database", "find_config", "load_config"]
 CONFIG_NAMES = ("dbagenteval.yaml", "dazense_config.yaml")
 _PROJECT_VARIABLES = ("DBAGENTEVAL_PROJECT", "DAZENSE_DEFAULT_PROJECT_PATH")
 _REFERENCE = re.compile(
-    r"\$?\{\{\s*env\(\s*(?:'([^']*)'|\"([^\"]*)\")\s*\)\s*\}\}|\$\{([A-Za-z_][A-Za-z0-9_]*)\}"
+    r"\$?\{\{\s*env\(\s*(?:'{1,2}([^']*)'{1,2}|\\?\"([^\"\\]*)\\?\")\s*\)\s*\}\}"
+    r"|\$\{([A-Za-z_][A-Za-z0-9_]*)\}"
 )
+"""The quotes of a name may be doubled or escaped, as within a quoted text of YAML."""
 _DIALECTS = {
     "bigquery": ("bigquery", ""),
     "databricks": ("databricks", "default"),

@@ -14,10 +14,11 @@ __all__ = ["check_bundles", "check_policy", "check_spelling"]
 
 _NOT_ENFORCED = (
     (("defaults", "max_preview_rows"), "previews are not requests that the engine sees"),
-    (("defaults", "time_filter_max_days_default"), "a longer window is noted, not refused"),
-    (("pii", "tags"), "columns are protected by `pii.columns` alone"),
+    (
+        ("defaults", "time_filter_max_days_default"),
+        "a period of any length passes, if it is bounded",
+    ),
     (("execution", "require_contract"), "the engine decides every request by itself"),
-    (("execution", "sql_validation", "mode"), "SQL is parsed, not compiled"),
 )
 
 
@@ -191,7 +192,7 @@ def _check_pii(project: Project, node: Node, problems: Problems) -> None:
 def _check_not_enforced(node: Node, problems: Problems) -> None:
     for path, why in _NOT_ENFORCED:
         written = node.at(*path)
-        if written is not None and written.data() not in (False, [], "parse"):
+        if written is not None and written.data() is not False:
             name = ".".join(path)
             problems.warn("not-enforced", node.line_of(*path), f"{name} is not enforced: {why}")
 

@@ -99,6 +99,7 @@ _TEST = Record(
         "reference_timeout": Number(0),
         "reference_max_rows": Whole(1),
         "redact": _FLAG,
+        "provenance": _FLAG,
     },
 )
 
@@ -272,7 +273,10 @@ SEMANTICS = Record(
                     "primary_key": _TEXT,
                     "time_dimension": _TEXT,
                     "dimensions": MapOf(
-                        Record({"column": _TEXT, "description": _TEXT}, nullable=("column",))
+                        Record(
+                            {"column": _TEXT, "description": _TEXT, "tags": _TEXTS},
+                            nullable=("column",),
+                        )
                     ),
                     "measures": MapOf(
                         Record(
@@ -370,9 +374,13 @@ _ASSERTION = Record(
                 "max_bytes",
                 "rubric",
                 "policy",
+                "provenance",
             )
         ),
         "roles": _TEXT_OR_TEXTS,
+        "tables": _TEXT_OR_TEXTS,
+        "columns": _TEXT_OR_TEXTS,
+        "not_tables": _TEXT_OR_TEXTS,
         "tool": _TEXT,
         "args": MapOf(AnyValue()),
         "min_count": Whole(1),

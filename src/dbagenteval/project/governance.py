@@ -15,6 +15,7 @@ from typing import Any
 from dbagenteval.errors import UserError
 from dbagenteval.project.casefaults import case_faults
 from dbagenteval.project.catalog import Catalog
+from dbagenteval.project.compilation import Compiler, compiler_of
 from dbagenteval.project.metricsql import metric_sql
 from dbagenteval.project.model import GovernanceCase, Project
 from dbagenteval.project.policy import decide
@@ -94,7 +95,14 @@ def evaluate_case(
         roles=case.roles,
         today=case.today or today,
     )
-    decision = decide(request, project, catalog)
+    try:
+        compiler = _compiler(project, case, executors)
+        decision = decide(request, project, catalog, compiler)
+    except UserError as error:  # the database to compile on can't be opened
+        return CaseResult(case=case, verdict=ERROR, detail=str(error))
+    compiles = decision.check("sql_compiles")
+    if compiles is not None and compiles.evidence.get("unverified"):
+        return CaseResult(case=case, verdict=ERROR, detail=compiles.detail, decision=decision)
     problems = _differences(case.expected, decision)
     value, verdict = None, PASS if not problems else FAIL
     if not problems and case.expected.get("measure") and decision.outcome == "allow":
@@ -115,6 +123,18 @@ def evaluate_case(
         value=value,
         request=request,
     )
+
+
+def _compiler(
+    project: Project, case: GovernanceCase, executors: Executors | None
+) -> Compiler | None:
+    """Give what compiles SQL on the case's database, if the policy asks it."""
+    database = project.database_of(project.bundles[case.bundle_id])
+    if project.policy is None or not project.policy.must_compile:
+        return None
+    if executors is None or database is None:
+        return None
+    return compiler_of(executors(database.name), database.dialect)
 
 
 def _differences(expected: Mapping[str, Any], decision: Decision) -> list[str]:
@@ -184,6 +204,7 @@ def _measure(
     allowed = decide(
         Request(question=case.prompt, metric=query, bundle=case.bundle_id, roles=case.roles),
         project,
+        compiler=_compiler(project, case, executors),
     )
     if allowed.outcome != "allow":
         return None, f"the measure may not be computed: {allowed.reason}"

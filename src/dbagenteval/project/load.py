@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from dbagenteval.project.config import find_config, load_config
@@ -18,6 +19,7 @@ from dbagenteval.project.model import (
 )
 from dbagenteval.project.problems import Problem, Problems
 from dbagenteval.project.shapes import Shape
+from dbagenteval.project.tagged import protect_tagged
 from dbagenteval.project.translate import (
     bundle_of,
     data_of,
@@ -55,6 +57,8 @@ def load_project(path: str | Path | None = None, env: Mapping[str, str] | None =
     policy, models = reader.policy(), reader.models()
     rules, has_rules = reader.rules()
     bundles, terms = reader.bundles(), reader.terms()
+    if policy is not None and not policy.faults:
+        policy = reader.protected(policy, bundles, models)
     if config.node is not None:
         reader.nodes[config.file] = config.node
     return Project(
@@ -118,6 +122,19 @@ class _Reader:
         if node is None or faults:
             return Policy(faults=faults or ("the policy can't be read",), node=node)
         return policy_of(node)
+
+    def protected(
+        self, policy: Policy, bundles: dict[str, Bundle], models: dict[str, SemanticModel]
+    ) -> Policy:
+        """Add what the semantic files tag as personal data; a file that can't be read hides it."""
+        for name in (SEMANTICS_FILE, RULES_FILE):
+            if policy.pii_tags and self._path(name) is not None and name not in self.nodes:
+                fault = f"{name} can't be read, so it is not known what it tags as personal data"
+                return replace(policy, faults=(fault,))
+        semantics, rules = self.nodes.get(SEMANTICS_FILE), self.nodes.get(RULES_FILE)
+        policy, found = protect_tagged(policy, semantics, rules, RULES_FILE, bundles, models)
+        self.problems.extend(found)
+        return policy
 
     def models(self) -> dict[str, SemanticModel]:
         if self._path(SEMANTICS_FILE) is None:

@@ -129,18 +129,19 @@ class Policy:
 
     Args:
         faults: Why the file can't be used; a policy with faults blocks every request.
-        pii_columns: Casefolded `schema.table` to casefolded column names.
+        pii_columns: Casefolded `schema.table` to casefolded column names, the tagged ones too.
+        pii_tags: Casefolded tags that make a column of the semantic files personal data.
+        must_compile: SQL must compile on the database.
         node: The file with its lines.
     """
 
     faults: tuple[str, ...] = ()
     max_rows: int = 200
-    max_preview_rows: int = 20
     require_limit_for_raw_rows: bool = True
     require_time_filter_for_fact_tables: bool = True
-    time_filter_max_days: int = 90
     pii_mode: str = "block"
     pii_columns: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    pii_tags: frozenset[str] = frozenset(("pii", "sensitive"))
     pii_aggregates: frozenset[str] = frozenset()
     mask_with: str = "***"
     prefer_level: str = "certified"
@@ -150,9 +151,9 @@ class Policy:
     allow_cross_bundle: bool = False
     allow_sql: bool = True
     allow_metrics: bool = True
-    require_contract: bool = False
     require_bundle: bool = False
     allow_functions: frozenset[str] = frozenset()
+    must_compile: bool = False
     disallow_multi_statement: bool = True
     enforce_limit: bool = True
     roles: Mapping[str, Role] = field(default_factory=dict)

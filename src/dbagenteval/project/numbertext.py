@@ -16,8 +16,8 @@ _COMMA = re.compile(r"\d+,\d{1,2}|\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 def number_of_text(text: str) -> Decimal | None:
     """Read a number with signs of currency, thousands, percent or accounting brackets.
 
-    A percentage gives its fraction. Codes with leading zeros, and what could be read in two ways
-    (`1.234` and `12,5`, by the country), give None.
+    A percentage gives its fraction. A point stands before decimals, as in SQL. Codes with leading
+    zeros, and commas that are no thousands (`12,5`), give None.
     """
     body = text.strip().replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " ")
     negative = False

@@ -11,6 +11,7 @@ import datetime
 from dataclasses import replace
 
 from dbagenteval.project.catalog import Catalog
+from dbagenteval.project.compilation import Compiler
 from dbagenteval.project.formats import LEVELS
 from dbagenteval.project.knowledge import schema_of
 from dbagenteval.project.metricsql import metric_faults, metric_sql, metric_tables
@@ -35,7 +36,12 @@ CLARIFYING = ("ambiguity_check", "time_filter_required", "bundle_required")
 """Checks whose failure asks the user something; any other failure blocks."""
 
 
-def decide(request: Request, project: Project, catalog: Catalog | None = None) -> Decision:
+def decide(
+    request: Request,
+    project: Project,
+    catalog: Catalog | None = None,
+    compiler: Compiler | None = None,
+) -> Decision:
     """Decide a request.
 
     Args:
@@ -43,6 +49,8 @@ def decide(request: Request, project: Project, catalog: Catalog | None = None) -
         project: The project whose policy, bundles and semantic model decide.
         catalog: The real schema of the database; without it a star over a table with protected
             columns is blocked, and nothing can be masked.
+        compiler: Compiles SQL on the bundle's database, for a policy that asks it; without one
+            such a policy blocks.
 
     Returns:
         The outcome with every check. A project without a policy file is judged by a policy of
@@ -63,7 +71,7 @@ def decide(request: Request, project: Project, catalog: Catalog | None = None) -
     checks.append(_tool(request, policy, rights))
     checks.append(_level(request, policy, bundle))
     schema = schema_of(project, bundle, catalog)
-    scope = _Scope(request, project, policy, rights, bundle, schema, catalog)
+    scope = _Scope(request, project, policy, rights, bundle, schema, catalog, compiler)
     if request.sql is not None:
         return scope.decide_sql(request.sql, checks)
     if request.metric is not None:
@@ -83,6 +91,7 @@ class _Scope:
         bundle: Bundle | None,
         schema: Schema,
         catalog: Catalog | None,
+        compiler: Compiler | None,
     ) -> None:
         self.request = request
         self.project = project
@@ -91,6 +100,7 @@ class _Scope:
         self.bundle = bundle
         self.schema = schema
         self.catalog = catalog
+        self.compiler = compiler
         database = project.database_of(bundle)
         self.dialect = database.dialect if database else ""
 
@@ -110,9 +120,30 @@ class _Scope:
             catalog=self.catalog,
             has_run=self.request.has_run,
         )
-        return replace(
-            _decision([*checks, *judged.checks], self.bundle), sql=judged.sql, tables=judged.tables
-        )
+        checks = [*checks, *judged.checks]
+        failed = any(check.status == "fail" for check in checks)
+        if self.policy.must_compile and not self.request.has_run and not failed:
+            checks.append(self._compiles(judged.sql or sql, judged.statement_count))
+        return replace(_decision(checks, self.bundle), sql=judged.sql, tables=judged.tables)
+
+    def _compiles(self, sql: str, statement_count: int) -> CheckOutcome:
+        name = "sql_compiles"
+        if statement_count != 1:  # to plan the first would run the others
+            detail = f"{statement_count} statements in one text can't be compiled"
+            return CheckOutcome(name=name, status="fail", detail=detail, fix="run them one by one")
+        if self.compiler is None:
+            return CheckOutcome(
+                name=name,
+                status="fail",
+                detail="the policy asks that SQL compiles, and there is no database to compile it",
+                evidence={"unverified": True},
+                fix="give the engine a compiler (`compiler_of`), or set sql_validation.mode: parse",
+            )
+        problem = self.compiler(sql)
+        if not problem:
+            return CheckOutcome(name=name, status="pass")
+        detail = f"the database does not take it: {problem}"
+        return CheckOutcome(name=name, status="fail", detail=detail, fix="mend the statement")
 
     def decide_metric(self, metric: MetricQuery, checks: list[CheckOutcome]) -> Decision:
         faults = metric_faults(metric, self.project)

@@ -28,12 +28,16 @@ class Reference:
         problem: Why the test is broken, or empty.
         is_ordered: Whether the first query orders its result.
         order_columns: The columns it orders by, as far as they are named.
+        tables: Keys of the tables that its queries read, as far as they can be told.
+        database: Name of the database that it ran on.
     """
 
     rows: tuple[list[dict[str, Any]], ...] = ()
     problem: str = ""
     is_ordered: bool = False
     order_columns: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+    database: str | None = None
 
 
 def run_references(
@@ -81,6 +85,7 @@ def _run(
     schema = schema_of(project, None, None)
     results: list[list[dict[str, Any]]] = []
     is_ordered, order_columns = False, tuple[str, ...]()
+    tables: set[str] = set()
     for index, sql in enumerate(test.sqls):
         facts = query_facts(sql, database.dialect, schema)
         if facts.statement:
@@ -89,13 +94,20 @@ def _run(
             return Reference(problem="the reference is more than one statement")
         if index == 0:
             is_ordered, order_columns = facts.is_ordered, facts.order_columns
+        tables.update(facts.tables)
         rows = _within(timeout_s, partial(data.executor(database.name), sql))
         if isinstance(rows, str):
             return Reference(problem=rows)
         if len(rows) > max_rows:
             return Reference(problem=f"the reference gives over {max_rows:,} rows")
         results.append(rows)
-    return Reference(rows=tuple(results), is_ordered=is_ordered, order_columns=order_columns)
+    return Reference(
+        rows=tuple(results),
+        is_ordered=is_ordered,
+        order_columns=order_columns,
+        tables=tuple(sorted(tables)),
+        database=database.name,
+    )
 
 
 def _within(timeout_s: float, run: Any) -> list[dict[str, Any]] | str:

@@ -22,6 +22,7 @@ class JudgedSql:
     checks: tuple[CheckOutcome, ...]
     sql: str | None
     tables: tuple[str, ...]
+    statement_count: int = 1
 
 
 def tables_in(sql: str, dialect: str, schema: Schema) -> list[str]:
@@ -86,7 +87,7 @@ def judge_sql(
         _time(facts, bundle, policy),
         _limit(facts, bundle, policy, rights),
     ]
-    return JudgedSql(tuple(checks), shown, tuple(facts.tables))
+    return JudgedSql(tuple(checks), shown, tuple(facts.tables), facts.statement_count)
 
 
 def _statement(facts: QueryFacts, policy: Policy) -> CheckOutcome:

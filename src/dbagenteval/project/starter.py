@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -25,6 +25,7 @@ _PII = re.compile(
     r"latitude|longitude)(_|$)",
     re.IGNORECASE,
 )
+_TIME_NAME = re.compile(r"(?:^|_)(?:at|on|date|day|time|timestamp|datetime)$|date$", re.IGNORECASE)
 _PERSON_TABLE = re.compile(r"customer|user|person|people|employee|patient|contact|member|client")
 _KEY = re.compile(r"(^id$|_id$|_key$|_no$|_code$|number$|year$)", re.IGNORECASE)
 _MOST_TABLES = 60
@@ -72,7 +73,7 @@ def draft_project(
         execute: Runs a query; used to find the first and last day of each time column.
         quotes: How the database quotes a name.
     """
-    tables = _tables(catalog)
+    tables = _tables(catalog, execute, quotes)
     days = _days(tables, execute, quotes)
     main = _main_table(tables)
     files = {
@@ -97,7 +98,7 @@ def draft_project(
     return Draft(files=files, found=found)
 
 
-def _tables(catalog: Catalog) -> list[_Table]:
+def _tables(catalog: Catalog, execute: Execute, quotes: str) -> list[_Table]:
     names = {key.split(".", 1)[1]: key for key in catalog.tables}
     found = []
     for key, columns in list(catalog.tables.items())[:_MOST_TABLES]:
@@ -113,8 +114,23 @@ def _tables(catalog: Catalog) -> list[_Table]:
             if target is not None:
                 links[column] = target
         time = next((item for item in times if item not in pii), None)
-        found.append(_Table(key, schema, name, dict(columns), pii, time, links))
+        table = _Table(key, schema, name, dict(columns), pii, time, links)
+        if time is None and catalog.has_text_times:
+            table = replace(table, time=_text_time(table, catalog, execute, quotes))
+        found.append(table)
     return found
+
+
+def _text_time(table: _Table, catalog: Catalog, execute: Execute, quotes: str) -> str | None:
+    """Give the column that is named like a time and holds texts like `2024-01-31`."""
+    for column in table.columns:
+        if column in table.pii or not catalog.is_text(table.key, column):
+            continue
+        if _TIME_NAME.search(column):
+            days = _days([replace(table, time=column)], execute, quotes)
+            if days is not None:
+                return column
+    return None
 
 
 def _target(column: str, key: str, names: Mapping[str, str], catalog: Catalog) -> str | None:

@@ -109,14 +109,13 @@ def policy_of(node: Node) -> Policy:
     validation = mapping(execution.get("sql_validation"))
     return Policy(
         max_rows=defaults.get("max_rows", 200),
-        max_preview_rows=defaults.get("max_preview_rows", 20),
         require_limit_for_raw_rows=_flag(defaults, "require_limit_for_raw_rows", True),
         require_time_filter_for_fact_tables=_flag(
             defaults, "require_time_filter_for_fact_tables", True
         ),
-        time_filter_max_days=defaults.get("time_filter_max_days_default", 90),
         pii_mode=pii.get("mode", "block"),
         pii_columns=_columns(pii.get("columns")),
+        pii_tags=frozenset(tag.casefold() for tag in texts(pii.get("tags", ["PII", "Sensitive"]))),
         pii_aggregates=frozenset(texts(pii.get("allow_aggregates"))),
         mask_with=pii.get("mask_with", "***"),
         prefer_level=certification.get("prefer", "certified"),
@@ -126,11 +125,11 @@ def policy_of(node: Node) -> Policy:
         allow_cross_bundle=_flag(joins, "allow_cross_bundle", False),
         allow_sql=_flag(execution, "allow_execute_sql", True),
         allow_metrics=_flag(execution, "allow_query_metrics", True),
-        require_contract=_flag(execution, "require_contract", False),
         require_bundle=_flag(execution, "require_bundle", False),
         allow_functions=frozenset(
             name.casefold() for name in texts(execution.get("allow_functions"))
         ),
+        must_compile=validation.get("mode") == "compile",
         disallow_multi_statement=_flag(validation, "disallow_multi_statement", True),
         enforce_limit=_flag(validation, "enforce_limit", True),
         roles={name: _role(mapping(item)) for name, item in mapping(data.get("roles")).items()},

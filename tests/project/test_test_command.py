@@ -100,7 +100,7 @@ def test_verdicts(folder, agent, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("models", "total"),
-    [(["demo:scripted", "nobody:knows"], "$0.0000+?"), (["nobody:knows"], "unknown")],
+    [(["demo:scripted", "nobody:knows"], "$0.0000 + unknown"), (["nobody:knows"], "unknown")],
 )
 def test_the_table_says_which_costs_it_adds_up(folder, agent, capsys, models, total) -> None:
     """A sum of some costs is marked, and that of none is unknown."""
@@ -111,7 +111,7 @@ def test_the_table_says_which_costs_it_adds_up(folder, agent, capsys, models, to
     }
     _run(folder, agent, *(part for model in models for part in ("-m", model)))
     (line,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Total"))
-    assert line.split()[3] == total
+    assert f"  {total}  " in line
 
 
 def test_the_results_file_holds_all_it_takes(folder, agent) -> None:

@@ -86,11 +86,5 @@ def _money(value: float | None) -> str:
     return "unknown" if value is None else f"${value:.4f}"
 
 
-def _total_cost(summary: Mapping[str, Any]) -> str:
-    """Add `+?` to the sum of what is known, where some costs are not."""
-    known = summary["total_cost"]
-    return _money(known) + ("+?" if known is not None and summary["cost_unknown"] else "")
-
-
 def _seconds(value: int | None) -> str:
     return "-" if value is None else f"{value / 1000:.1f}"

@@ -196,7 +196,8 @@ class _Finder:
             if one.role == MESSAGE:
                 self._read_results([r for m in one.outputs for r in m.results], [])
             elif one.role == LLM:
-                told = [r for m in after_last_user_text(one.inputs) for r in m.results]
+                messages = [*after_last_user_text(one.inputs), *one.outputs]
+                told = [r for m in messages for r in m.results]
                 self._read_results(told, wanting)
         if any(use.teller is not None and not use.results for use in wanting):
             for head in self.turn.heads:
@@ -211,13 +212,14 @@ class _Finder:
     def _read_results(self, results: list[ToolResult], wanting: list[Use]) -> None:
         for result in results:
             use = self.by_id.get(result.id) if result.id else None
-            if use is None and not result.id:
-                # Without ids, results answer the uses of their tool in order.
+            if use is None:
+                # Where the result or the call has no id, results answer their tool's uses in order.
                 use = next(
                     (
                         one
                         for one in wanting
-                        if (one.name == result.name or not result.name)
+                        if (not result.id or (one.asked and not one.call_id))
+                        and (one.name == result.name or not result.name)
                         and all(value is None for value, _ in one.results)
                     ),
                     None,

@@ -39,6 +39,17 @@ _LANGCHAIN_ROLES = {
 }
 
 
+_CALL_IDS = ("call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "ref")
+_RESULT_PARTS = (
+    "tool_call_response",
+    "tool_result",
+    "function_call_output",
+    "tool-return",
+    "tool-result",
+)
+_TYPED_OUTPUTS = ("text", "json", "error-text", "error-json", "content")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A model asks for a tool; `arguments` as sent: text or decoded."""
@@ -188,7 +199,7 @@ class _Reading:
         kind = part.get("type")
         if kind in ("tool_call", "function_call", "tool_use", "tool-call"):
             self.call(part)
-        elif kind in ("tool_call_response", "tool_result", "function_call_output", "tool-return"):
+        elif kind in _RESULT_PARTS:
             self.result(part)
         elif kind in ("reasoning", "thinking", "reasoning_content"):
             return
@@ -196,6 +207,10 @@ class _Reading:
             self.call(part["toolUse"])
         elif "toolResult" in part:
             self.result(part["toolResult"])
+        elif "toolRequest" in part:  # Genkit
+            self.call(part["toolRequest"])
+        elif "toolResponse" in part:
+            self.result(part["toolResponse"])
         elif "function_call" in part or "functionCall" in part:
             self.call(part.get("function_call") or part.get("functionCall"))
         elif "function_response" in part or "functionResponse" in part:
@@ -221,8 +236,8 @@ class _Reading:
         )
         self.calls.append(
             ToolCall(
-                str(_first(call, "call_id", "id", "toolUseId", "tool_call_id") or ""),
-                str(function.get("name") or ""),
+                str(_first(call, *_CALL_IDS) or ""),
+                str(function.get("name") or function.get("toolName") or ""),
                 arguments,
             )
         )
@@ -233,14 +248,15 @@ class _Reading:
         failed = result.get("is_error")
         if failed is None and result.get("status") in ("error", "ERROR"):
             failed = True
+        content = _first(result, "response", "result", "output", "content")
+        if isinstance(content, dict) and content.get("type") in _TYPED_OUTPUTS:  # Vercel's AI SDK
+            failed = True if content["type"].startswith("error") else failed
+            content = content.get("value")
         self.results.append(
             ToolResult(
-                str(
-                    _first(result, "call_id", "id", "tool_use_id", "toolUseId", "tool_call_id")
-                    or ""
-                ),
-                str(result.get("name") or ""),
-                _result_content(_first(result, "response", "result", "output", "content")),
+                str(_first(result, "call_id", "id", "tool_use_id", *_CALL_IDS) or ""),
+                str(result.get("name") or result.get("toolName") or ""),
+                _result_content(content),
                 failed if isinstance(failed, bool) else None,
             )
         )

@@ -85,9 +85,15 @@ def question_text(value: Any, depth: int = 0) -> str | None:
         return None
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
-            return question_text(value[0], depth + 1)
+            return question_text(_worded(value), depth + 1)
         return clean_question(last_user_text(read_messages(value))) or None
     return _question_in_object(value, depth) if isinstance(value, dict) else None
+
+
+def _worded(texts: list[str]) -> str:
+    """Give the one text of several words; ids and names among a function's arguments are none."""
+    worded = [text for text in texts if len(text.split()) > 1 or not text.isascii()]
+    return worded[0] if len(worded) == 1 else texts[0]
 
 
 def _question_in_object(value: dict[str, Any], depth: int) -> str | None:

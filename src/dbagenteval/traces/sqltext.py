@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from dbagenteval.traces.content import plain
+from dbagenteval.traces.pyliteral import read_literal
 
 __all__ = [
     "catalog_tables",
@@ -145,6 +146,9 @@ def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
         trusted: The tool's name says that it runs SQL, so that a broken statement counts too.
     """
     arguments = plain(arguments)
+    if isinstance(arguments, str) and arguments[:2] in ("{'", '{"'):
+        written = read_literal(arguments)  # LangChain sends the repr of an object
+        arguments = written if isinstance(written, dict) else arguments
     if isinstance(arguments, str):
         return arguments if is_sql(arguments) or (trusted and _is_worded(arguments)) else None
     if isinstance(arguments, list):

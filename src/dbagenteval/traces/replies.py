@@ -1,0 +1,43 @@
+"""What a model's library gave back, as messages: the reply inside a response of any library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dbagenteval.traces.content import plain
+from dbagenteval.traces.messages import Message, read_message, read_messages
+
+__all__ = ["read_reply"]
+
+
+def read_reply(value: Any) -> list[Message]:
+    """Read the messages that came out of a model.
+
+    Args:
+        value: A text, a message, a list of messages, or the response of OpenAI (chat completions
+            and Responses), Anthropic, Gemini, Genkit or LangChain (`generations`), as JSON text or
+            decoded.
+    """
+    value = plain(value)
+    if isinstance(value, str):
+        return [Message("assistant", value)] if value else []
+    if isinstance(value, list):
+        return [message for item in value for message in read_reply(item)]
+    if not isinstance(value, dict):
+        return []
+    for key in ("choices", "candidates", "generations", "output"):
+        if isinstance(value.get(key), list):
+            return read_reply(value[key])
+    held = value.get("message")
+    if isinstance(held, (dict, str)):
+        return read_reply(held)
+    if isinstance(value.get("content"), dict):  # Gemini's candidate holds a message
+        return read_reply(value["content"])
+    if isinstance(value.get("messages"), list):
+        return read_messages(value["messages"])
+    message = read_message(value)
+    return [message] if message is not None and _says_anything(message) else []
+
+
+def _says_anything(message: Message) -> bool:
+    return bool(message.text or message.calls or message.results)

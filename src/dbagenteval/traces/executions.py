@@ -13,7 +13,7 @@ from dbagenteval.traces.databasespans import attach_database_spans
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
 from dbagenteval.traces.messages import Message, ToolCall, ToolResult, after_last_user_text
-from dbagenteval.traces.sqltext import sql_in_arguments
+from dbagenteval.traces.sqltext import normal_sql, sql_in_arguments
 from dbagenteval.traces.toolkinds import (
     EXECUTE,
     HANDOFF,
@@ -59,6 +59,7 @@ class _Finder:
         self.uses: list[Use] = []
         self.by_node: dict[int, Use] = {}
         self.by_id: dict[str, Use] = {}
+        self.repeated: dict[str, list[Use]] = {}
         self.asked = 0
 
     def read_tool_spans(self) -> None:
@@ -105,14 +106,34 @@ class _Finder:
             for message in one.outputs:
                 for call in message.calls:
                     self._read_call(call, one)
-        if any(use.kind == EXECUTE for use in self.uses):
-            return
         # The spans of calls may be lost or never made: the last one has their history, and the
         # agent's may have the whole conversation.
+        known = {normal_sql(use.sql) for use in self.uses if use.kind == EXECUTE and use.sql}
+        has_executions = any(use.kind == EXECUTE for use in self.uses)
         for one, messages in self._conversations(models[-1:]):
-            for message in after_last_user_text(messages):
-                for call in message.calls:
+            calls = [call for m in after_last_user_text(messages) for call in m.calls]
+            if not has_executions:
+                for call in calls:
                     self._read_call(call, one, is_history=True)
+            elif not all(call.id in self.by_id for call in calls):
+                self._read_lost_calls(calls, one, known)
+
+    def _read_lost_calls(self, calls: list[ToolCall], one: Facts, known: set[str]) -> None:
+        """Add the statements of a history whose own spans are lost, where they stand in it."""
+        unsure = {use.name for use in self.uses if use.source is not None and not use.call_id}
+        before: list[ToolCall] = []
+        for call in calls:
+            if call.id in self.by_id:
+                place = self.by_id[call.id].place
+                for lost in before:
+                    self._read_call(lost, one, is_history=True).place = (place[0], place[1] - 1)
+                before = []
+                continue
+            sql = sql_in_arguments(call.arguments)
+            if call.id and sql and normal_sql(sql) not in known and call.name not in unsure:
+                before.append(call)
+        for lost in before:
+            self._read_call(lost, one, is_history=True)
 
     def _conversations(self, models: list[Facts]) -> list[tuple[Facts, list[Message]]]:
         told = [(one, one.inputs) for one in models if one.role == LLM]
@@ -122,7 +143,7 @@ class _Finder:
         outer = outer_use(one, self.by_node)
         return outer is not None and outer.kind not in (EXECUTE, OTHER, WRITE)
 
-    def _read_call(self, call: ToolCall, one: Facts, *, is_history: bool = False) -> None:
+    def _read_call(self, call: ToolCall, one: Facts, *, is_history: bool = False) -> Use:
         kind = tool_kind(call.name)
         sql = sql_in_arguments(call.arguments, trusted=kind == EXECUTE)
         kind = kind_given_sql(kind, call.name, sql)
@@ -137,6 +158,8 @@ class _Finder:
                 place=(span.start_ns if is_history else span.end_ns, one.node.position),
             )
             self.uses.append(use)
+            if call.id in self.by_id:
+                self.repeated.setdefault(call.id, [self.by_id[call.id]]).append(use)
         if call.id:
             self.by_id[call.id] = use
             use.call_id = use.call_id or call.id
@@ -151,6 +174,7 @@ class _Finder:
         if sql and (use.sql is None or self.limit.cuts(use.sql)):
             use.sql = sql
         use.kind = kind_given_sql(use.kind, use.name, use.sql)
+        return use
 
     def _with_id(self, call_id: str, sql: str | None) -> Use | None:
         """Find the use of a call id; some servers give several calls of a turn the same one."""
@@ -194,38 +218,48 @@ class _Finder:
             return
         for one in self.turn.facts:
             if one.role == MESSAGE:
-                self._read_results([r for m in one.outputs for r in m.results], [])
+                self._read_results(one.outputs, [])
             elif one.role == LLM:
                 messages = [*after_last_user_text(one.inputs), *one.outputs]
-                told = [r for m in messages for r in m.results]
-                self._read_results(told, wanting)
+                self._read_results(messages, wanting)
         if any(use.teller is not None and not use.results for use in wanting):
             for head in self.turn.heads:
-                told = [r for m in after_last_user_text(head.transcript) for r in m.results]
-                self._read_results(told, wanting)
+                self._read_results(after_last_user_text(head.transcript), wanting)
 
     def _is_doubtful(self, use: Use) -> bool:
         return all(
             value is None or is_masked(value) or self.limit.cuts(value) for value, _ in use.results
         )
 
-    def _read_results(self, results: list[ToolResult], wanting: list[Use]) -> None:
-        for result in results:
-            use = self.by_id.get(result.id) if result.id else None
-            if use is None:
-                # Where the result or the call has no id, results answer their tool's uses in order.
-                use = next(
-                    (
-                        one
-                        for one in wanting
-                        if (not result.id or (one.asked and not one.call_id))
-                        and (one.name == result.name or not result.name)
-                        and all(value is None for value, _ in one.results)
-                    ),
-                    None,
-                )
-            if use is not None and (result.content, result.is_error) not in use.results:
-                use.results.append((result.content, result.is_error))
+    def _read_results(self, messages: list[Message], wanting: list[Use]) -> None:
+        asked: dict[str, list[Use]] = {}
+        for message in messages:
+            for call in message.calls:
+                if call.id in self.repeated:
+                    asked.setdefault(call.id, []).append(self._of_repeated_id(call))
+            for result in message.results:
+                same = asked.get(result.id)
+                use = same.pop(0) if same else self.by_id.get(result.id or "")
+                use = use or self._next_in_order(result, wanting)
+                if use is not None and (result.content, result.is_error) not in use.results:
+                    use.results.append((result.content, result.is_error))
+
+    def _of_repeated_id(self, call: ToolCall) -> Use:
+        """Give the use of a call whose id other calls have too: that of its statement."""
+        sql = sql_in_arguments(call.arguments, trusted=True)
+        same = (use for use in self.repeated[call.id] if same_sql(use.sql, sql))
+        return next(same, self.by_id[call.id])
+
+    def _next_in_order(self, result: ToolResult, wanting: list[Use]) -> Use | None:
+        """Give the next use of a tool for a result without an id, or for calls without one."""
+        for use in wanting:
+            if (
+                (not result.id or (use.asked and not use.call_id))
+                and (use.name == result.name or not result.name)
+                and all(value is None for value, _ in use.results)
+            ):
+                return use
+        return None
 
     def drop_unfounded(self) -> None:
         """Take tools that could run SQL but were given none, as the arguments show, for others."""

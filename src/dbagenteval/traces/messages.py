@@ -93,8 +93,8 @@ def read_messages(value: Any) -> list[Message]:
         return [Message("", value)] if value else []
     if not isinstance(value, list):
         return []
-    if len(value) == 1 and isinstance(value[0], list):  # LangChain nests a batch of one
-        value = value[0]
+    if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
+        value = value[0]  # LangChain nests a batch of one
     return [message for item in value if (message := read_message(item)) is not None]
 
 
@@ -103,6 +103,8 @@ def read_message(item: Any) -> Message | None:
     item = plain(item)
     if isinstance(item, str):
         return Message("", item)
+    if _is_pair(item):
+        return Message(_role(item[0]), item[1])
     if not isinstance(item, dict):
         return None
     if isinstance(item.get("message"), dict) and "role" not in item:
@@ -119,6 +121,16 @@ def read_message(item: Any) -> Message | None:
         return reading.message("assistant" if kind == "function_call" else "tool")
     role = item.get("role") or ("" if kind in (None, "message") else kind)
     return _read(item, _role(role))
+
+
+def _is_pair(item: Any) -> bool:
+    """True for role and text as a pair, which LangChain takes for a message."""
+    return (
+        isinstance(item, (list, tuple))
+        and len(item) == 2
+        and all(isinstance(part, str) for part in item)
+        and _role(item[0]) in ("user", "assistant", "system")
+    )
 
 
 def _role(value: Any) -> str:

@@ -10,6 +10,9 @@ from dbagenteval.traces.messages import Message, read_message, read_messages
 __all__ = ["read_reply"]
 
 
+_MESSAGE_KEYS = frozenset({"role", "content", "parts", "tool_calls"})
+
+
 def read_reply(value: Any) -> list[Message]:
     """Read the messages that came out of a model.
 
@@ -35,6 +38,8 @@ def read_reply(value: Any) -> list[Message]:
         return read_reply(value["content"])
     if isinstance(value.get("messages"), list):
         return read_messages(value["messages"])
+    if isinstance(value.get("text"), str) and not value.keys() & _MESSAGE_KEYS:
+        return read_reply(value["text"])  # a completion of LangChain or of OpenAI's old kind
     message = read_message(value)
     return [message] if message is not None and _says_anything(message) else []
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dbagenteval.traces.content import MISSING, plain
-from dbagenteval.traces.messages import last_user_text, read_messages
+from dbagenteval.traces.messages import Message, last_user_text, read_messages
 from dbagenteval.traces.pyliteral import read_literal
+from dbagenteval.traces.replies import read_reply
 
 __all__ = ["answer_text", "clean_question", "question_text"]
 
@@ -21,6 +22,7 @@ _QUESTION_KEYS = (
     "user_input",
     "input_text",
     "user_message",
+    "user_msg",
     "prompt",
     "query",
     "input",
@@ -29,7 +31,7 @@ _QUESTION_KEYS = (
     "content",
     "description",
 )
-_SURE_KEYS = (*_QUESTION_KEYS[:8], "user_msg")
+_SURE_KEYS = _QUESTION_KEYS[:9]
 _QUESTION_WRAPPERS = (
     "inputs",
     "input_args",
@@ -72,13 +74,29 @@ _CREW_TASK = re.compile(
     re.DOTALL,
 )
 _CHAT_MESSAGE = re.compile(r"TextContent\(text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_MESSAGE_REPR = re.compile(
+    r"(Human|AI|System|Tool)Message\(content=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+)
 _OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\*).*(?:\)|\.\.\.)$", re.DOTALL)
 _MAX_DEPTH = 6
 
 
+def _decoded(value: Any) -> Any:
+    """Decode JSON and the repr of an object, LangChain's messages in it included."""
+    value = plain(value)
+    if not isinstance(value, str) or not value.startswith("{'"):
+        return value
+    read = read_literal(value)
+    if read is not MISSING:
+        return read
+    # Neither asked nor said as it is: without messages that can be read there is nothing in it.
+    shown = _MESSAGE_REPR.findall(value)
+    return [{"type": kind.lower(), "content": read_literal(text)} for kind, text in shown]
+
+
 def question_text(value: Any, depth: int = 0) -> str | None:
     """Find the question in an input: text, messages, or an object with a known key."""
-    value = plain(value)
+    value = _decoded(value)
     if isinstance(value, str):
         return clean_question(value) or None
     if depth > _MAX_DEPTH:
@@ -143,7 +161,7 @@ def clean_question(text: str) -> str:
 
 def answer_text(value: Any, depth: int = 0) -> str | None:
     """Find the answer in an output: text, messages, or an object with a known key."""
-    value = plain(value)
+    value = _decoded(value)
     if isinstance(value, str):
         return _said(value) or None
     if depth > _MAX_DEPTH:
@@ -164,7 +182,7 @@ def _answer_in_object(value: dict[str, Any], depth: int) -> str | None:
             found = answer_text(held, depth + 1)
             if found:
                 return found
-    return _wrapped(value, _ANSWER_WRAPPERS, answer_text, depth)
+    return _wrapped(value, _ANSWER_WRAPPERS, answer_text, depth) or _last_of(read_reply(value))
 
 
 def _answer_in_list(value: list[Any], depth: int) -> str | None:
@@ -177,7 +195,10 @@ def _answer_in_list(value: list[Any], depth: int) -> str | None:
 
 def _last_said(messages: Any) -> str | None:
     """Give the text of the last message if the assistant said it."""
-    read = read_messages(messages)
+    return _last_of(read_messages(messages))
+
+
+def _last_of(read: list[Message]) -> str | None:
     if not read or read[-1].calls or read[-1].results or read[-1].role == "user":
         return None
     return _said(read[-1].text) or None

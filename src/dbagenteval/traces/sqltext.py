@@ -74,6 +74,8 @@ _WRAPPERS = (
     "params",
     "content",
     "function_input",
+    "request",
+    "body",
 )
 _CATALOG = re.compile(
     r"\b(?:sqlite_master|sqlite_schema|sqlite_temp_master|information_schema|pg_catalog"
@@ -149,6 +151,7 @@ def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
     if isinstance(arguments, str) and arguments[:2] in ("{'", '{"'):
         written = read_literal(arguments)  # LangChain sends the repr of an object
         arguments = written if isinstance(written, dict) else arguments
+    arguments = _unfenced(arguments) if isinstance(arguments, str) else arguments
     if isinstance(arguments, str):
         return arguments if is_sql(arguments) or (trusted and _is_worded(arguments)) else None
     if isinstance(arguments, list):
@@ -159,7 +162,7 @@ def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
 
 def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
     for key in (*_SQL_KEYS, *_MAYBE_KEYS):
-        value = arguments.get(key)
+        value = _unfenced(arguments.get(key))
         if not isinstance(value, str) or not value.strip():
             continue
         if key in _SQL_KEYS or is_sql(value) or (trusted and key == "query"):
@@ -170,8 +173,18 @@ def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
             sql = sql_in_arguments(value, trusted=trusted)
             if sql:
                 return sql
-    others = [value for value in arguments.values() if isinstance(value, str) and is_sql(value)]
+    values = [_unfenced(value) for value in arguments.values()]
+    others = [value for value in values if isinstance(value, str) and is_sql(value)]
     return others[0] if len(others) == 1 else None
+
+
+def _unfenced(value: Any) -> Any:
+    """Take a statement out of a fence or out of a list that holds it alone."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str) and value.lstrip().startswith("```"):
+        return sql_in_text(value) or value
+    return value
 
 
 def _is_worded(text: str) -> bool:

@@ -182,6 +182,7 @@ def test_logfire_of_the_openai_agents_sdk():
     )
 
 
+SQL_2 = "SELECT COUNT(*) AS n FROM customers"
 CALL = {
     "gen_ai.completion.0.function_call.name": "run_sql",
     "gen_ai.completion.0.function_call.arguments": json.dumps({"sql": SQL}),
@@ -211,6 +212,76 @@ def test_litellm_with_messages_of_the_standard():
         model(2, [user], empty, **CALL),
         model(6, history, said),
     )
+
+
+def test_results_without_ids_answer_their_calls_in_order():
+    """A conversation tells each result again: it is that of the same statement each time."""
+
+    def part(kind: str, **fields: Any) -> dict[str, Any]:
+        role = "user" if kind == "text" else "assistant" if kind == "tool_call" else "tool"
+        return {"role": role, "parts": [{"type": kind, **fields}]}
+
+    def model(number: int, given: list[Any], got: dict[str, Any]):
+        facts = {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.input.messages": json.dumps(given),
+            "gen_ai.output.messages": json.dumps([got]),
+        }
+        return span(number, facts, parent=1)
+
+    calls = [part("tool_call", name="run_sql", arguments={"sql": sql}) for sql in (BAD_SQL, SQL)]
+    results = [
+        part("tool_call_response", name="run_sql", response=told)
+        for told in (f"Error: {ERROR}", ROWS)
+    ]
+    history = [part("text", content=QUESTION), calls[0], results[0], calls[1], results[1]]
+    said = {"role": "assistant", "parts": [{"type": "text", "content": ANSWER}]}
+    models = [model(2, history[:1], calls[0]), model(4, history[:3], calls[1])]
+    last = model(6, history, said)
+    root = span(1, name="ask", for_ms=90)
+    check(root, *models, last, tries=(BAD_SQL, SQL))
+    # Where the calls are left out of the history, the number of results tells which they answer.
+    bare = [message for message in history if message["role"] != "assistant"]
+    check(
+        root,
+        models[0],
+        model(4, bare[:2], calls[1]),
+        model(6, bare, said),
+        tries=(BAD_SQL, SQL),
+    )
+
+
+def test_one_result_of_two_calls_is_that_of_neither():
+    """smolagents puts the results of parallel calls into one observation."""
+    calls = [asked(call_id, sql)["tool_calls"][0] for call_id, sql in (("c1", SQL), ("c2", SQL_2))]
+
+    def model(number: int, facts: dict[str, Any]):
+        return span(number, {"openinference.span.kind": "LLM"} | facts, parent=1)
+
+    user = {
+        "llm.input_messages.0.message.role": "user",
+        "llm.input_messages.0.message.content": QUESTION,
+    }
+    out = "llm.output_messages.0.message."
+    called = {out + "role": "assistant"}
+    for number, call in enumerate(calls):
+        called[f"{out}tool_calls.{number}.tool_call.id"] = call["id"]
+        for key, value in call["function"].items():
+            called[f"{out}tool_calls.{number}.tool_call.function.{key}"] = value
+    observed = {
+        "llm.input_messages.1.message.role": "tool-response",
+        "llm.input_messages.1.message.content": "Observation:\n(47,)\n(11,)",
+        out + "role": "assistant",
+        out + "content": ANSWER,
+    }
+    (trace,) = assemble(
+        one_trace(
+            span(1, name="ask", for_ms=90), model(2, user | called), model(6, user | observed)
+        )
+    )
+    executions = [stage for stage in trace.stages if stage.kind == "execute"]
+    assert [stage.meta["sql"] for stage in executions] == [SQL, SQL_2]
+    assert [stage.rows for stage in executions] == [None, None]
 
 
 def test_litellm_before_messages_of_the_standard():

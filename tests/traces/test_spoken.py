@@ -39,6 +39,7 @@ def test_a_question_is_found_in_any_input(sent):
         {"candidates": [{"content": {"role": "model", "parts": [{"text": ANSWER}]}}]},
         {"role": "assistant", "content": [{"type": "text", "text": ANSWER}], "stop_reason": "end"},
         {"generations": [[{"text": ANSWER}]]},
+        f"[[ ## reasoning ## ]]\nEasy.\n\n[[ ## answer ## ]]\n{ANSWER}\n\n[[ ## completed ## ]]",
         f"{{'messages': [{HUMAN}, {AI}]}}",
     ],
 )
@@ -53,6 +54,11 @@ def test_an_answer_is_found_in_any_output(given):
 def test_an_object_in_which_nobody_answers_is_no_answer(given):
     """What the user said, or an object that printed itself, was not said by the agent."""
     assert answer_text(given if isinstance(given, str) else json.dumps(given)) is None
+
+
+def test_an_object_that_printed_itself_is_no_question():
+    """A step of smolagents shows itself as its input where the run around it is lost."""
+    assert question_text("ActionStep(step_number=1, timing=Timing(start_time=1.5))") is None
 
 
 @pytest.mark.parametrize(

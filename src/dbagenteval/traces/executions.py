@@ -12,7 +12,7 @@ from dbagenteval.traces.conventions.convention import LLM, MESSAGE, TOOL
 from dbagenteval.traces.databasespans import attach_database_spans
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
-from dbagenteval.traces.messages import Message, ToolCall, ToolResult, after_last_user_text
+from dbagenteval.traces.messages import Message, ToolCall, after_last_user_text
 from dbagenteval.traces.sqltext import normal_sql, sql_in_arguments
 from dbagenteval.traces.toolkinds import (
     EXECUTE,
@@ -22,6 +22,7 @@ from dbagenteval.traces.toolkinds import (
     kind_given_sql,
     tool_kind,
 )
+from dbagenteval.traces.toolreplies import Replies
 from dbagenteval.traces.turns import Turn
 from dbagenteval.traces.uses import Use, outer_use, place_in_turn, same_sql
 
@@ -33,7 +34,7 @@ def find_uses(turn: Turn, limit: Limit) -> list[Use]:
     finder = _Finder(turn, limit)
     finder.read_tool_spans()
     finder.read_calls()
-    finder.read_results()
+    Replies(finder.uses, finder.by_id, finder.repeated, limit).read(turn)
     attach_database_spans(turn, finder.uses, finder.by_node)
     finder.drop_unfounded()
     return _in_order(finder.uses)
@@ -210,56 +211,6 @@ class _Finder:
             and (not use.call_id or not call.id)
             and use.place >= place_in_turn(one)
         ]
-
-    def read_results(self) -> None:
-        """Add what tool messages say, for uses whose own span doesn't tell it plainly."""
-        wanting = [use for use in self.uses if use.source is None or self._is_doubtful(use)]
-        if not wanting:
-            return
-        for one in self.turn.facts:
-            if one.role == MESSAGE:
-                self._read_results(one.outputs, [])
-            elif one.role == LLM:
-                messages = [*after_last_user_text(one.inputs), *one.outputs]
-                self._read_results(messages, wanting)
-        if any(use.teller is not None and not use.results for use in wanting):
-            for head in self.turn.heads:
-                self._read_results(after_last_user_text(head.transcript), wanting)
-
-    def _is_doubtful(self, use: Use) -> bool:
-        return all(
-            value is None or is_masked(value) or self.limit.cuts(value) for value, _ in use.results
-        )
-
-    def _read_results(self, messages: list[Message], wanting: list[Use]) -> None:
-        asked: dict[str, list[Use]] = {}
-        for message in messages:
-            for call in message.calls:
-                if call.id in self.repeated:
-                    asked.setdefault(call.id, []).append(self._of_repeated_id(call))
-            for result in message.results:
-                same = asked.get(result.id)
-                use = same.pop(0) if same else self.by_id.get(result.id or "")
-                use = use or self._next_in_order(result, wanting)
-                if use is not None and (result.content, result.is_error) not in use.results:
-                    use.results.append((result.content, result.is_error))
-
-    def _of_repeated_id(self, call: ToolCall) -> Use:
-        """Give the use of a call whose id other calls have too: that of its statement."""
-        sql = sql_in_arguments(call.arguments, trusted=True)
-        same = (use for use in self.repeated[call.id] if same_sql(use.sql, sql))
-        return next(same, self.by_id[call.id])
-
-    def _next_in_order(self, result: ToolResult, wanting: list[Use]) -> Use | None:
-        """Give the next use of a tool for a result without an id, or for calls without one."""
-        for use in wanting:
-            if (
-                (not result.id or (use.asked and not use.call_id))
-                and (use.name == result.name or not result.name)
-                and all(value is None for value, _ in use.results)
-            ):
-                return use
-        return None
 
     def drop_unfounded(self) -> None:
         """Take tools that could run SQL but were given none, as the arguments show, for others."""

@@ -11,7 +11,7 @@ from dbagenteval.traces.messages import Message, last_user_text, read_messages
 from dbagenteval.traces.pyliteral import read_literal
 from dbagenteval.traces.replies import read_reply
 
-__all__ = ["answer_text", "clean_question", "question_text"]
+__all__ = ["answer_text", "clean_question", "question_text", "unpacked"]
 
 _QUESTION_KEYS = (
     "question",
@@ -67,6 +67,9 @@ _PREFIXES = re.compile(r"^(?:New task:\s*\n|Current Task:\s*|assistant:\s+)")
 _DSPY = re.compile(
     r"\[\[ ## (?:question|query|input) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\n\n|\Z)",
     re.DOTALL,
+)
+_DSPY_ANSWER = re.compile(
+    r"\[\[ ## (?:answer|response|output) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\Z)", re.DOTALL
 )
 _CREW_TASK = re.compile(
     r"^\s*Current Task:\s*(.*?)\s*"
@@ -150,6 +153,8 @@ def _wrapped(
 def clean_question(text: str) -> str:
     """Take off what frameworks put around a question."""
     text = text.strip()
+    if _OBJECT_REPR.match(text):
+        return ""
     marked = _DSPY.search(text)
     if marked:
         return marked.group(1).strip()
@@ -212,4 +217,22 @@ def _said(text: str) -> str:
     if shown:
         literal = read_literal(shown.group(1))
         text = literal if literal is not MISSING else text
+    marked = _DSPY_ANSWER.search(text)
+    if marked:
+        return marked.group(1).strip()
     return _PREFIXES.sub("", text).strip()
+
+
+def unpacked(value: Any) -> Any:
+    """Take an answer out of a call's arguments: the one text there is."""
+    value = plain(value)
+    if isinstance(value, dict):
+        for key in ("kwargs", "arguments", "args", "input"):
+            if value.get(key):
+                return unpacked(value[key])
+        texts = [held for held in value.values() if isinstance(held, str)]
+        if len(texts) == 1:
+            return texts[0]
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value

@@ -109,18 +109,21 @@ class _Finder:
                     self._read_call(call, one)
         # The spans of calls may be lost or never made: the last one has their history, and the
         # agent's may have the whole conversation.
-        known = {normal_sql(use.sql) for use in self.uses if use.kind == EXECUTE and use.sql}
-        has_executions = any(use.kind == EXECUTE for use in self.uses)
+        if any(use.kind == EXECUTE for use in self.uses):
+            if models and models[-1].role == LLM:
+                self._read_lost_calls(models[-1])
+            return
         for one, messages in self._conversations(models[-1:]):
-            calls = [call for m in after_last_user_text(messages) for call in m.calls]
-            if not has_executions:
-                for call in calls:
+            for message in after_last_user_text(messages):
+                for call in message.calls:
                     self._read_call(call, one, is_history=True)
-            elif not all(call.id in self.by_id for call in calls):
-                self._read_lost_calls(calls, one, known)
 
-    def _read_lost_calls(self, calls: list[ToolCall], one: Facts, known: set[str]) -> None:
+    def _read_lost_calls(self, one: Facts) -> None:
         """Add the statements of a history whose own spans are lost, where they stand in it."""
+        calls = [call for m in after_last_user_text(one.inputs) for call in m.calls]
+        if all(call.id in self.by_id for call in calls):
+            return
+        known = {normal_sql(use.sql) for use in self.uses if use.kind == EXECUTE and use.sql}
         unsure = {use.name for use in self.uses if use.source is not None and not use.call_id}
         before: list[ToolCall] = []
         for call in calls:

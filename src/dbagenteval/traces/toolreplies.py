@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from dbagenteval.traces.content import is_masked
@@ -13,6 +14,9 @@ from dbagenteval.traces.turns import Turn
 from dbagenteval.traces.uses import Use, place_in_turn, same_sql
 
 __all__ = ["Replies"]
+
+
+_NEVER, _ALWAYS = (-math.inf, 0.0), (math.inf, 0.0)
 
 
 class Replies:
@@ -50,16 +54,16 @@ class Replies:
             return
         for one in turn.facts:
             if one.role == MESSAGE:
-                self._read(one.outputs, [])
+                self._read(one.outputs)
             elif one.role == LLM:
-                asked = [use for use in self.uses if use.place < place_in_turn(one)]
-                self._read([*after_last_user_text(one.inputs), *one.outputs], asked)
+                messages = [*after_last_user_text(one.inputs), *one.outputs]
+                self._read(messages, before=place_in_turn(one))
         if any(use.teller is not None and not use.results for use in self.uses):
             for head in turn.heads:
-                self._read(after_last_user_text(head.transcript), self.uses)
+                self._read(after_last_user_text(head.transcript), before=_ALWAYS)
 
-    def _read(self, messages: list[Message], asked: list[Use]) -> None:
-        """Read one conversation, in which `asked` are the uses that it can tell of."""
+    def _read(self, messages: list[Message], before: tuple[float, float] = _NEVER) -> None:
+        """Read one conversation; it can tell of the uses `before` a place in the turn."""
         open_calls: list[ToolCall] = []
         taken: set[int] = set()
         loose: dict[str, list[ToolResult]] = {}
@@ -73,6 +77,7 @@ class Replies:
                     self._add(result, use)
                 elif call is None:
                     loose.setdefault(result.name, []).append(result)
+        asked = [use for use in self.uses if use.place < before] if loose else []
         for name, results in loose.items():
             # Without ids and calls only order tells, and only where each use has its result.
             of_tool = [u for u in asked if id(u) not in taken and (not name or u.name == name)]

@@ -160,7 +160,8 @@ def _read(item: dict[str, Any], role: str) -> Message:
         reading.part(content)
     elif content is not None:
         reading.texts.append(str(content))
-    for call in item.get("tool_calls") or ():
+    asked = item.get("tool_calls")
+    for call in asked if isinstance(asked, list) else ():
         reading.call(call)
     if isinstance(item.get("function_call"), dict):  # OpenAI before tools
         reading.call(item["function_call"])

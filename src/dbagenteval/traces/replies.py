@@ -13,29 +13,33 @@ __all__ = ["read_reply"]
 _MESSAGE_KEYS = frozenset({"role", "content", "parts", "tool_calls"})
 
 
-def read_reply(value: Any) -> list[Message]:
+_MAX_DEPTH = 12
+
+
+def read_reply(value: Any, depth: int = 0) -> list[Message]:
     """Read the messages that came out of a model.
 
     Args:
         value: A text, a message, a list of messages, or the response of OpenAI (chat completions
             and Responses), Anthropic, Gemini, Genkit or LangChain (`generations`), as JSON text or
             decoded.
+        depth: How deep in the response it stands.
     """
-    value = plain(value)
+    value = plain(value) if depth < _MAX_DEPTH else None
     if isinstance(value, str):
         return [Message("assistant", value)] if value else []
     if isinstance(value, list):
-        return [message for item in value for message in read_reply(item)]
+        return [message for item in value for message in read_reply(item, depth + 1)]
     if not isinstance(value, dict):
         return []
     for key in ("choices", "candidates", "generations", "output"):
         if isinstance(value.get(key), list):
-            return read_reply(value[key])
+            return read_reply(value[key], depth + 1)
     held = value.get("message")
     if isinstance(held, (dict, str)):
-        return read_reply(held)
+        return read_reply(held, depth + 1)
     if isinstance(value.get("content"), dict):  # Gemini's candidate holds a message
-        return read_reply(value["content"])
+        return read_reply(value["content"], depth + 1)
     if isinstance(value.get("messages"), list):
         return read_messages(value["messages"])
     if isinstance(value.get("text"), str) and not value.keys() & _MESSAGE_KEYS:

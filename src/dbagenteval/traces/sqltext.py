@@ -119,6 +119,7 @@ _CATALOG_NAME = re.compile(
 )
 _PRAGMA_TABLE = re.compile(r"pragma\s+(?:\w+\.)?\w+\s*\(\s*['\"`]?([\w ]+)", re.IGNORECASE)
 _MAX_CHARS = 200_000
+_MAX_DEPTH = 12
 
 
 @lru_cache(maxsize=4096)
@@ -140,14 +141,15 @@ def normal_sql(sql: str) -> str:
     return _SPACE.sub(" ", sql).strip().rstrip("; ").strip()
 
 
-def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
+def sql_in_arguments(arguments: Any, *, trusted: bool = False, depth: int = 0) -> str | None:
     """Find the SQL among a tool's arguments.
 
     Args:
         arguments: Text or an object, JSON or decoded.
         trusted: The tool's name says that it runs SQL, so that a broken statement counts too.
+        depth: How deep among the arguments it stands.
     """
-    arguments = plain(arguments)
+    arguments = plain(arguments) if depth < _MAX_DEPTH else None
     if isinstance(arguments, str) and arguments[:2] in ("{'", '{"'):
         written = read_literal(arguments)  # LangChain sends the repr of an object
         arguments = written if isinstance(written, dict) else arguments
@@ -155,12 +157,15 @@ def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
     if isinstance(arguments, str):
         return arguments if is_sql(arguments) or (trusted and _is_worded(arguments)) else None
     if isinstance(arguments, list):
-        found = (sql_in_arguments(item, trusted=trusted) for item in arguments[:4])
+        inside = depth + 1
+        found = (sql_in_arguments(item, trusted=trusted, depth=inside) for item in arguments[:4])
         return next((sql for sql in found if sql), None)
-    return _sql_in_object(arguments, trusted=trusted) if isinstance(arguments, dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    return _sql_in_object(arguments, trusted=trusted, depth=depth)
 
 
-def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
+def _sql_in_object(arguments: dict[str, Any], *, trusted: bool, depth: int) -> str | None:
     for key in (*_SQL_KEYS, *_MAYBE_KEYS):
         value = _unfenced(arguments.get(key))
         if not isinstance(value, str) or not value.strip():
@@ -170,7 +175,7 @@ def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
     for key in _WRAPPERS:
         value = arguments.get(key)
         if isinstance(value, (dict, list)) or (isinstance(value, str) and value[:1] in ("{", "[")):
-            sql = sql_in_arguments(value, trusted=trusted)
+            sql = sql_in_arguments(value, trusted=trusted, depth=depth + 1)
             if sql:
                 return sql
     values = [_unfenced(value) for value in arguments.values()]

@@ -50,8 +50,8 @@ def _inputs(node: Node) -> list[Message] | None:
     value = _held(node, PROMPT_EVENT, PROMPT)
     if _is_texts(value):
         texts = [text for text in value if text.strip()]
-        roles = ["system"] * (len(texts) - 1) + ["user"]
-        return [Message(role, text) for role, text in zip(roles, texts, strict=True)] or None
+        before = [Message("system", text) for text in texts[:-1]]
+        return [*before, Message("user", texts[-1])] if texts else None
     return read_messages(value) or None if isinstance(value, (list, dict)) else None
 
 

@@ -73,7 +73,10 @@ def _messages(value: Any, *keys: str) -> list[Message]:
     """Read the messages under the first of the keys; others than Haystack's own are left out."""
     value = plain(value)
     held = next((value[key] for key in keys if value.get(key)), ()) if _is_map(value) else ()
-    return [_message(item) for item in held if _is_map(item) and isinstance(item.get("role"), str)]
+    listed = held if isinstance(held, list) else []
+    return [
+        _message(item) for item in listed if _is_map(item) and isinstance(item.get("role"), str)
+    ]
 
 
 def _is_map(value: Any) -> TypeGuard[dict[str, Any]]:
@@ -87,20 +90,22 @@ def _message(item: dict[str, Any]) -> Message:
     results: list[ToolResult] = []
     listed: list[Any] = parts if isinstance(parts, list) else [{"text": parts or ""}]
     for part in listed:
+        if not _is_map(part):
+            continue
         if isinstance(part.get("text"), str):
             texts.append(part["text"])
         elif _is_map(part.get("tool_call")):
             calls.append(_call(part["tool_call"]))
         elif _is_map(part.get("tool_call_result")):
             result = part["tool_call_result"]
-            asked = _call(result.get("origin") or {})
-            results.append(
-                ToolResult(asked.id, asked.name, result.get("result"), result.get("error"))
-            )
+            asked = _call(result.get("origin"))
+            failed = result.get("error") is True
+            results.append(ToolResult(asked.id, asked.name, result.get("result"), failed))
     return Message(item["role"], "\n".join(texts), tuple(calls), tuple(results))
 
 
-def _call(call: dict[str, Any]) -> ToolCall:
+def _call(value: Any) -> ToolCall:
+    call = value if _is_map(value) else {}
     name = str(call.get("tool_name") or "")
     return ToolCall(str(call.get("id") or ""), name, call.get("arguments"))
 

@@ -121,6 +121,14 @@ def test_mlflow_autolog_of_langgraph():
     )
 
 
+def test_a_run_that_gave_nothing_has_no_answer():
+    """An output of `null` is not what was said."""
+    failed = {"status_code": 2, "status_message": "no connection"}
+    (trace,) = assemble(one_trace(mlflow(1, "AGENT", {"question": QUESTION}, None, **failed)))
+    assert trace.question == QUESTION
+    assert (trace.stage("answer").output, trace.stage("answer").error) == (None, "no connection")
+
+
 def choices(message: dict[str, Any]) -> dict[str, Any]:
     return {"id": "x", "model": "gpt-4o-mini", "choices": [{"index": 0, "message": message}]}
 

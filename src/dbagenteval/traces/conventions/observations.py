@@ -64,7 +64,8 @@ class Observations:
 
     def answer(self, node: Node) -> Any:
         """Give what came out of a span that is no model call."""
-        return plain(node.span.attributes.get(self.output))
+        value = plain(node.span.attributes.get(self.output))
+        return None if value == "null" else value
 
     def inputs(self, node: Node) -> list[Message] | None:
         """Give the messages that went into a model call."""

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import re
 import uuid
+import zoneinfo
 from typing import Any
 
 import orjson
@@ -23,7 +24,13 @@ _WORD = re.compile(r"[^\W\d]")
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
 _CONSTANT = re.compile(r"\b(?:None|True|False)\b")
 _KNOWN_WORD = re.compile(r"\b(?:null|true|false)\b|(?<=\d)e(?=[-+\d])")
+# A zone that this machine doesn't know is a KeyError; a bad zone name can be an OSError.
+_UNREADABLE = (
+    *(SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError, TypeError),
+    *(KeyError, OSError),
+)
 _NAMES = {"nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "NaT": None, "null": None}
+_UTC = ("datetime.timezone.utc", "timezone.utc", "datetime.UTC")
 _NAMES |= {"true": True, "false": False}
 
 
@@ -41,7 +48,7 @@ def read_literal(text: str) -> Any:
             return value
     try:
         return _value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError, TypeError):
+    except _UNREADABLE:
         return MISSING
 
 
@@ -86,6 +93,8 @@ def _value(node: ast.expr) -> Any:
             return -number
     if isinstance(node, ast.Call):
         return _made(node)
+    if isinstance(node, ast.Attribute) and ast.unparse(node) in _UTC:
+        return datetime.timezone.utc
     raise ValueError("not a plain value")
 
 
@@ -107,16 +116,16 @@ def _made(call: ast.Call) -> Any:
         return str(uuid.UUID(*arguments))
     if name in ("np.float64", "np.float32", "np.int64", "np.int32", "np.str_", "np.bool_"):
         return arguments[0]
-    if name == "timezone.utc":
-        return datetime.timezone.utc
     makers: dict[str, Any] = {
         "date": datetime.date,
         "datetime": datetime.datetime,
         "time": datetime.time,
         "timedelta": datetime.timedelta,
+        "timezone": datetime.timezone,
+        "zoneinfo.ZoneInfo": zoneinfo.ZoneInfo,
+        "ZoneInfo": zoneinfo.ZoneInfo,
         "Timestamp": datetime.datetime.fromisoformat,
     }
     if name in makers:
-        named.pop("tzinfo", None)
         return makers[name](*arguments, **named)
     raise ValueError(f"unknown constructor {name}")

@@ -86,7 +86,16 @@ def executed_of(use: Use, reading: TurnReading) -> StageDraft:
         told = use.writer or use.teller
         draft.nodes = [told.node] if told is not None else []
     put_rows(draft, outcome, reading)
+    if main is None and not use.results:
+        draft.note("rows", "not captured", _without_reply(use, reading))
     return draft
+
+
+def _without_reply(use: Use, reading: TurnReading) -> str:
+    return (
+        f"only the model's call of {use.name or 'a tool'} is seen and no reply to it: "
+        f"whether it ran can't be told; {reading.missing('rows')}"
+    )
 
 
 def put_rows(draft: StageDraft, outcome: Outcome, reading: TurnReading) -> None:

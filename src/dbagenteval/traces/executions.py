@@ -109,8 +109,10 @@ class _Finder:
                     self._read_call(call, one)
         # The spans of calls may be lost or never made: the last one has their history, and the
         # agent's may have the whole conversation.
-        if any(use.kind == EXECUTE for use in self.uses):
-            if models and models[-1].role == LLM:
+        executions = [use for use in self.uses if use.kind == EXECUTE]
+        if executions:
+            # Where tools have spans, a statement is seen though its model call is lost.
+            if models[-1:] and any(use.source is None for use in executions):
                 self._read_lost_calls(models[-1])
             return
         for one, messages in self._conversations(models[-1:]):

@@ -102,7 +102,7 @@ def _from_text(text: str, sql: str) -> ReadRows:
         return _from_value(decoded, sql)
     if isinstance(decoded, str) and decoded != text:
         return _from_text(decoded, sql)
-    fenced = _FENCED.findall(stripped)
+    fenced = _FENCED.findall(stripped) if "```" in stripped else []
     if len(fenced) == 1:
         return _from_text(fenced[0], sql)
     table = read_table(stripped, text, sql)

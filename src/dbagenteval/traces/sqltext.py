@@ -167,7 +167,10 @@ def sql_in_arguments(arguments: Any, *, trusted: bool = False, depth: int = 0) -
 
 def _sql_in_object(arguments: dict[str, Any], *, trusted: bool, depth: int) -> str | None:
     for key in (*_SQL_KEYS, *_MAYBE_KEYS):
-        value = _unfenced(arguments.get(key))
+        value = arguments.get(key)
+        if value is None:
+            continue
+        value = _unfenced(value)
         if not isinstance(value, str) or not value.strip():
             continue
         if key in _SQL_KEYS or is_sql(value) or (trusted and key == "query"):

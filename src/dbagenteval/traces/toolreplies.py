@@ -36,7 +36,7 @@ class Replies:
         repeated: dict[str, list[Use]],
         limit: Limit,
     ) -> None:
-        self.uses = sorted(uses, key=lambda use: (use.place, use.asked))
+        self.uses = uses
         self.by_id = by_id
         self.repeated = repeated
         self.wanting = {
@@ -52,6 +52,7 @@ class Replies:
         """Read the conversations of a turn: of its models, of its actors, then of its agent."""
         if not self.wanting:
             return
+        self.uses = sorted(self.uses, key=lambda use: (use.place, use.asked))
         for one in turn.facts:
             if one.role == MESSAGE:
                 self._read(one.outputs)

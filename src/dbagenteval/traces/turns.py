@@ -134,6 +134,8 @@ def _outer_heads(roots: list[Node], facts: dict[int, Facts]) -> Iterator[Facts]:
 
 def orphaned_steps(heads: list[Facts]) -> list[Facts]:
     """Give the heads that are steps of one run whose own span never came."""
+    if len(heads) < 2:
+        return []
     lost = [
         head.node.span.parent_span_id
         for head in heads

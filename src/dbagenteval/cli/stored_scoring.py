@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dbagenteval.cli.dialects import DIALECT
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.cli.stores import in_range, store_option
@@ -30,7 +31,7 @@ _SETTINGS = ("dialect", "judge", "prove_tenant", "replay_sql")
 def scoring_options(function: _Command) -> _Command:
     """Add the options that say how stored traces are scored to a command."""
     for option in (
-        click.option("--dialect", help="Dialect of the SQL for rules that name none."),
+        click.option("--dialect", type=DIALECT, help="Database type, for rules that name none."),
         judge_options,
         click.option("--prove-tenant", metavar="COLUMN=VALUE", help=PROVE_TENANT_HELP),
         click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace."),

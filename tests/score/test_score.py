@@ -136,6 +136,14 @@ def test_traces_that_nothing_judged_are_not_green(recorder, score, tmp_path, mon
     assert score(*allowed, "--rules", "read_only_rules:RULES")[0] == 0
 
 
+def test_a_warning_about_a_case_names_its_place_alone(recorder, score, cases):
+    """As `validate` says it, without lines of our source."""
+    Path(cases).write_text("- {id: a, question: How many?, expect: {}}\n", encoding="utf-8")
+    recorder.turn("How many?", sql=COUNT, rows=[{"n": 3}])
+    _, _, err = score()
+    assert err == f"{cases}:1: warning: 'expect' is given but empty, so it checks nothing\n"
+
+
 def test_a_mistyped_dialect_is_refused(recorder, score):
     """Rules would read the SQL without a dialect, and nobody would know."""
     recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])

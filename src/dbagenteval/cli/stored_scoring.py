@@ -62,8 +62,7 @@ class StoredScoring:
     """
 
     def __init__(self, cases_file: str, options: dict[str, Any]) -> None:
-        from dbagenteval.cases import load_cases
-        from dbagenteval.cli.datasets import needs_executor, own_data
+        from dbagenteval.cli.datasets import needs_executor, own_data, read_cases
         from dbagenteval.cli.replaying import replay_of
         from dbagenteval.cli.targets import load_executor, load_rules
         from dbagenteval.suite.match import Matcher
@@ -72,7 +71,7 @@ class StoredScoring:
         self._options = options
         self._cases_file = cases_file
         dialect = options["dialect"]
-        self.cases = load_cases(cases_file)
+        self.cases = read_cases(cases_file)
         if dialect:
             self.cases = [replace(case, dialect=case.dialect or dialect) for case in self.cases]
         self.matcher = Matcher(self.cases)

@@ -18,6 +18,7 @@ from dbagenteval.traces.sqltext import is_sql, normal_sql, sql_in_text
 from dbagenteval.traces.toolkinds import CHECK, EXECUTE, FINAL, OTHER
 from dbagenteval.traces.turnreading import TurnReading
 from dbagenteval.traces.turns import orphaned_steps
+from dbagenteval.traces.writtensteps import final_of_steps
 
 _MIN_BROKEN = 60
 _ERROR = 2
@@ -214,6 +215,9 @@ def _from_final_tool(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
         return None
     use = finals[-1]
     one = use.source or use.writer
+    if use.source is None and use.arguments is None:
+        why = "the agent's code computes the answer, and no span shows what it came to"
+        hidden.append(("not captured", why))
     for value in [value for value, _ in use.results] + [use.arguments]:
         if value is None or _is_hidden(value, reading, hidden):
             continue
@@ -233,7 +237,7 @@ def _from_last_model(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
     texts = [message.text for message in outputs if message.text]
     if not texts:
         return None
-    text = answer_text(texts[-1]) or ""
+    text = answer_text(final_of_steps(texts[-1], model.inputs)) or ""
     if is_masked(text):
         hidden.append(("masked", masked_content(text)))
         return None

@@ -54,7 +54,7 @@ def with_unseen_executions(placed: Placed, reading: TurnReading) -> Placed:
         for place, draft in placed
         if draft.kind == "generate"
         and draft.output
-        and not draft.is_said
+        and not draft.is_unrun
         and normal_sql(str(draft.output)) not in ran
     ]
     is_only = len(unseen) == 1

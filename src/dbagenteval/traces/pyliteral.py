@@ -14,7 +14,7 @@ import orjson
 
 from dbagenteval.traces.content import MISSING
 
-__all__ = ["read_literal"]
+__all__ = ["literal_value", "read_literal"]
 
 _MAX_CHARS = 4_000_000
 _BRACKETS = str.maketrans("()", "[]")
@@ -47,7 +47,15 @@ def read_literal(text: str) -> Any:
         if value is not MISSING:
             return value
     try:
-        return _value(ast.parse(text, mode="eval").body)
+        return literal_value(ast.parse(text, mode="eval").body)
+    except _UNREADABLE:
+        return MISSING
+
+
+def literal_value(node: ast.expr) -> Any:
+    """Give the value of an expression that is a plain literal; `MISSING` for any other."""
+    try:
+        return _value(node)
     except _UNREADABLE:
         return MISSING
 

@@ -8,7 +8,7 @@ from typing import Any
 from dbagenteval.traces.content import plain, text_of
 from dbagenteval.traces.pyliteral import read_literal
 
-__all__ = ["error_in_text", "unwrap"]
+__all__ = ["error_in_text", "names_database_error", "unwrap"]
 
 # Texts that tools return in place of rows when the database refused: most failing SQL leaves every
 # span OK, since the tool's own code catches the exception.
@@ -198,5 +198,10 @@ def error_in_text(text: str) -> bool:
     """True if a text that is no rows reads like the report of a failure."""
     head = text.lstrip()[:_MAX_ERROR_CHARS]
     return bool(_ERROR_START.match(head)) or (
-        len(text) < _MAX_ERROR_CHARS and bool(_ERROR_INSIDE.search(head))
+        len(text) < _MAX_ERROR_CHARS and names_database_error(head)
     )
+
+
+def names_database_error(text: str) -> bool:
+    """True if a text has the words of a database that refused a statement."""
+    return _ERROR_INSIDE.search(text) is not None

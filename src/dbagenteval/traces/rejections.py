@@ -23,7 +23,8 @@ _REJECTED = re.compile(
     r"|\btool (?:call|execution|use|invocation)(?: invocation)?(?: \S+)? (?:was |is |has been )?"
     rf"(?:{_REFUSED}|not executed|skipped)\b"
     rf"|\b{_REFUSED} by {_PERSON}\b"
-    rf"|\b(?:approval|confirmation|consent) (?:was |is |has been )?(?:{_REFUSED}|not (?:given|granted))\b"
+    r"|\b(?:approval|confirmation|consent) (?:was |is |has been )?"
+    rf"(?:{_REFUSED}|not (?:given|granted))\b"
     r"|\b(?:tool|call|action|request) (?:was |is |has been )?not (?:executed|approved)\b"
     r"|^\W*(?:the )?(?:query|statement|sql|command)? ?(?:was |is |has been )?not executed\b"
     r"|\brequires? (?:user |human |your )?(?:confirmation|approval)\b",

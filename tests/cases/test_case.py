@@ -42,7 +42,10 @@ from dbagenteval.errors import UserError
             "each row in 'expect.rows' must be a non-empty mapping",
         ),
         ({"expect": {"rows": [{True: 1}]}}, "column name True in 'expect.rows' must be text"),
-        ({"dialect": ""}, "'dialect' must be the name of a database type, such as postgres"),
+        *(
+            ({"dialect": name}, "'dialect' must be the name of a database type, such as postgres")
+            for name in ("", "postgrs", 5)
+        ),
         ({"timeout": 0}, "'timeout' must be a number of seconds above 0"),
         ({"timeout": True}, "'timeout' must be a number of seconds above 0"),
         ({"timeout": float("nan")}, "'timeout' must be a number of seconds above 0"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from dbagenteval.cases.shape import accepted_answers, check_question_and_expect, usable_sqls
 from dbagenteval.cases.turn import Turn, as_turns
+from dbagenteval.dialects import SOME_DIALECTS, is_dialect
 from dbagenteval.errors import quoted
 from dbagenteval.traces import Rows
 
@@ -124,8 +125,10 @@ class Case:
 
     def _check_further_fields(self) -> None:
         dialect: object = self.dialect
-        if dialect is not None and (not isinstance(dialect, str) or not dialect.strip()):
-            raise ValueError("'dialect' must be the name of a database type, such as postgres")
+        if dialect is not None and (not isinstance(dialect, str) or not is_dialect(dialect)):
+            raise ValueError(
+                f"'dialect' must be the name of a database type, such as {SOME_DIALECTS}"
+            )
         if self.timeout is not None and not _is_amount(self.timeout, positive=True):
             raise ValueError("'timeout' must be a number of seconds above 0")
         tolerance: object = self.tolerance

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from dbagenteval.dialects import SOME_DIALECTS
+
 __all__ = ["DIALECT"]
 
 
@@ -23,10 +25,7 @@ class _Dialect(click.ParamType):  # type: ignore[type-arg] # generic only in new
 
         if value and from_system_name(value) is None:
             self.fail(
-                f"{value!r} is no database type; write one such as postgres, mysql, sqlite, "
-                "duckdb, tsql, oracle, bigquery or snowflake",
-                param,
-                ctx,
+                f"{value!r} is no database type; write one such as {SOME_DIALECTS}", param, ctx
             )
         return str(value)
 

@@ -6,45 +6,9 @@ from functools import lru_cache
 
 from sqlglot.dialects.dialect import Dialect
 
-__all__ = ["base_name", "check_dialect", "from_system_name"]
+from dbagenteval.dialects import DIALECT_OF
 
-_SYSTEM_NAMES = {
-    "postgresql": "postgres",
-    "postgis": "postgres",
-    "cockroachdb": "postgres",
-    "yugabytedb": "postgres",
-    "alloydb": "postgres",
-    "timescaledb": "postgres",
-    "mariadb": "mysql",
-    "tidb": "mysql",
-    "mssql": "tsql",
-    "sqlserver": "tsql",
-    "sql server": "tsql",
-    "microsoft.sql_server": "tsql",
-    "microsoft sql server": "tsql",
-    "azure sql": "tsql",
-    "oracle.db": "oracle",
-    "oracledb": "oracle",
-    "gcp.bigquery": "bigquery",
-    "google bigquery": "bigquery",
-    "aws.redshift": "redshift",
-    "amazon redshift": "redshift",
-    "aws.athena": "athena",
-    "amazon athena": "athena",
-    "apache.spark": "spark",
-    "spark sql": "spark",
-    "sparksql": "spark",
-    "pyspark": "spark",
-    "databricks sql": "databricks",
-    "prestodb": "presto",
-    "sqlite3": "sqlite",
-    "motherduck": "duckdb",
-    "clickhouse-cloud": "clickhouse",
-    "hive2": "hive",
-    "teradatasql": "teradata",
-}
-"""`db.system.name` (semantic conventions 1.30), the older `db.system`, SQLAlchemy's and
-everyday names, lower case, where sqlglot's name differs."""
+__all__ = ["base_name", "check_dialect", "from_system_name"]
 
 
 @lru_cache(maxsize=256)
@@ -63,7 +27,7 @@ def from_system_name(name: str) -> str | None:
     """Give sqlglot's name for what a span or a case calls the database; None if there is none."""
     plain = name.strip().lower()
     try:
-        return check_dialect(_SYSTEM_NAMES.get(plain, plain)) or None
+        return check_dialect(DIALECT_OF.get(plain, plain)) or None
     except ValueError:
         return None
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from dbagenteval.project.agent.call import ProjectAgent
     from dbagenteval.project.folder.answertests import AnswerTest
     from dbagenteval.project.folder.model import Project
-    from dbagenteval.project.runs.run import AnswerResult, RunSettings
+    from dbagenteval.project.runs.attempt import AnswerResult
+    from dbagenteval.project.runs.settings import RunSettings
 
 __all__ = ["NEWEST", "read_results", "run_and_show"]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dbagenteval.project.folder.answertests import AnswerTest
     from dbagenteval.project.folder.config import Config
     from dbagenteval.project.folder.model import Project
-    from dbagenteval.project.runs.run import RunSettings
+    from dbagenteval.project.runs.settings import RunSettings
 
 __all__ = ["asked_agent", "day_of", "settings_of", "tests_of"]
 
@@ -69,7 +69,7 @@ def day_of(text: str | None) -> datetime.date:
 
 def settings_of(config: Config, options: Mapping[str, Any]) -> RunSettings:
     """Give how tests are run: the options, else what the project's configuration says."""
-    from dbagenteval.project.runs.run import RunSettings
+    from dbagenteval.project.runs.settings import RunSettings
 
     given = config.test
     configured = given.get("models") or ()

@@ -13,8 +13,8 @@ from typing import Any
 from dbagenteval.project.folder.document import Node, read_yaml
 from dbagenteval.project.folder.formats import ANSWER_TEST
 from dbagenteval.project.folder.model import Project
+from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.folder.problems import Problem, Problems, did_you_mean
-from dbagenteval.project.folder.translate import texts
 
 __all__ = ["TESTS_FOLDER", "AnswerTest", "at_date", "find_tests", "load_tests", "select_tests"]
 

@@ -17,18 +17,11 @@ from dbagenteval.project.folder.model import (
     SemanticModel,
     Term,
 )
+from dbagenteval.project.folder.plain import data_of, listed, mapping, texts
 from dbagenteval.project.folder.problems import Problem, Problems
 from dbagenteval.project.folder.shapes import Shape
 from dbagenteval.project.folder.tagged import protect_tagged
-from dbagenteval.project.folder.translate import (
-    bundle_of,
-    data_of,
-    listed,
-    mapping,
-    model_of,
-    policy_of,
-    texts,
-)
+from dbagenteval.project.folder.translate import bundle_of, model_of, policy_of
 
 __all__ = ["load_project"]
 

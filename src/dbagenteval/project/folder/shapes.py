@@ -11,6 +11,10 @@ from dbagenteval.project.folder.document import Node
 from dbagenteval.project.folder.problems import Problems, did_you_mean
 
 __all__ = [
+    "FLAG",
+    "TEXT",
+    "TEXTS",
+    "TEXT_OR_TEXTS",
     "AnyValue",
     "Choice",
     "DateValue",
@@ -271,3 +275,9 @@ def _shown(node: Node) -> str:
     if node.items is not None:
         return "a list"
     return "null" if node.value is None else quoted(node.value)
+
+
+TEXT = Text()
+FLAG = Flag()
+TEXTS = ListOf(TEXT)
+TEXT_OR_TEXTS = OneOf(scalar=TEXT, items=TEXTS)

@@ -8,8 +8,8 @@ from typing import Any
 
 from dbagenteval.project.folder.document import Node
 from dbagenteval.project.folder.model import Bundle, Policy, SemanticModel
+from dbagenteval.project.folder.plain import data_of, listed, mapping, texts
 from dbagenteval.project.folder.problems import Problem, Problems
-from dbagenteval.project.folder.translate import data_of, listed, mapping, texts
 
 __all__ = ["protect_tagged", "tagged_names"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from dbagenteval.project.folder.document import Node
@@ -18,17 +17,9 @@ from dbagenteval.project.folder.model import (
     Role,
     SemanticModel,
 )
+from dbagenteval.project.folder.plain import data_of, date_of, flag, listed, mapping, texts
 
-__all__ = [
-    "bundle_of",
-    "data_of",
-    "date_of",
-    "listed",
-    "mapping",
-    "model_of",
-    "policy_of",
-    "texts",
-]
+__all__ = ["bundle_of", "model_of", "policy_of"]
 
 
 def bundle_of(node: Node, name: str) -> Bundle | None:
@@ -109,8 +100,8 @@ def policy_of(node: Node) -> Policy:
     validation = mapping(execution.get("sql_validation"))
     return Policy(
         max_rows=defaults.get("max_rows", 200),
-        require_limit_for_raw_rows=_flag(defaults, "require_limit_for_raw_rows", True),
-        require_time_filter_for_fact_tables=_flag(
+        require_limit_for_raw_rows=flag(defaults, "require_limit_for_raw_rows", True),
+        require_time_filter_for_fact_tables=flag(
             defaults, "require_time_filter_for_fact_tables", True
         ),
         pii_mode=pii.get("mode", "block"),
@@ -119,19 +110,19 @@ def policy_of(node: Node) -> Policy:
         pii_aggregates=frozenset(texts(pii.get("allow_aggregates"))),
         mask_with=pii.get("mask_with", "***"),
         prefer_level=certification.get("prefer", "certified"),
-        require_level_for_sql=_flag(certification, "require_for_execute_sql", False),
-        require_level_for_metrics=_flag(certification, "require_for_query_metrics", False),
-        enforce_joins=_flag(joins, "enforce_bundle_allowlist", True),
-        allow_cross_bundle=_flag(joins, "allow_cross_bundle", False),
-        allow_sql=_flag(execution, "allow_execute_sql", True),
-        allow_metrics=_flag(execution, "allow_query_metrics", True),
-        require_bundle=_flag(execution, "require_bundle", False),
+        require_level_for_sql=flag(certification, "require_for_execute_sql", False),
+        require_level_for_metrics=flag(certification, "require_for_query_metrics", False),
+        enforce_joins=flag(joins, "enforce_bundle_allowlist", True),
+        allow_cross_bundle=flag(joins, "allow_cross_bundle", False),
+        allow_sql=flag(execution, "allow_execute_sql", True),
+        allow_metrics=flag(execution, "allow_query_metrics", True),
+        require_bundle=flag(execution, "require_bundle", False),
         allow_functions=frozenset(
             name.casefold() for name in texts(execution.get("allow_functions"))
         ),
         must_compile=validation.get("mode") == "compile",
-        disallow_multi_statement=_flag(validation, "disallow_multi_statement", True),
-        enforce_limit=_flag(validation, "enforce_limit", True),
+        disallow_multi_statement=flag(validation, "disallow_multi_statement", True),
+        enforce_limit=flag(validation, "enforce_limit", True),
         roles={name: _role(mapping(item)) for name, item in mapping(data.get("roles")).items()},
         node=node,
     )
@@ -200,39 +191,3 @@ def _table(item: object) -> str:
     data = mapping(item)
     schema, table = data.get("schema"), data.get("table")
     return f"{schema}.{table}" if isinstance(schema, str) and isinstance(table, str) else ""
-
-
-def data_of(node: Node | None) -> dict[str, Any]:
-    """Give the plain mapping of a file, empty if it is none."""
-    return mapping(node.data()) if node is not None else {}
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """Give the value if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def _flag(data: dict[str, Any], key: str, default: bool) -> bool:
-    return bool(data.get(key, default))
-
-
-def listed(value: object) -> list[Any]:
-    """Give the value if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def texts(value: object) -> tuple[str, ...]:
-    """Give the texts of a list, or the one text."""
-    if isinstance(value, str):
-        return (value,)
-    return tuple(item for item in listed(value) if isinstance(item, str))
-
-
-def date_of(value: object) -> datetime.date | None:
-    """Give a date that is written as such or as text, else None."""
-    if isinstance(value, str):
-        try:
-            return datetime.date.fromisoformat(value)
-        except ValueError:
-            return None
-    return value if isinstance(value, datetime.date) else None

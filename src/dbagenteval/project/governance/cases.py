@@ -15,7 +15,7 @@ from typing import Any
 from dbagenteval.errors import UserError
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import GovernanceCase, Project
-from dbagenteval.project.folder.translate import texts
+from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.governance.faults import case_faults
 from dbagenteval.project.policy import decide
 from dbagenteval.project.policy.compilation import Compiler, compiler_of

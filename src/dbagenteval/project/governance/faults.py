@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dbagenteval.project.folder.model import GovernanceCase, Project
+from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.folder.problems import Problem, Problems, did_you_mean
-from dbagenteval.project.folder.translate import texts
+from dbagenteval.project.policy.request import CLARIFYING
 
 __all__ = ["CHECK_NAMES", "case_faults", "check_cases"]
 
@@ -30,8 +31,6 @@ CHECK_NAMES = (
     "certification_required",
 )
 """Every check of the policy engine."""
-
-_CLARIFYING = ("ambiguity_check", "time_filter_required", "bundle_required")
 
 
 def check_cases(project: Project) -> list[Problem]:
@@ -66,10 +65,10 @@ def case_faults(case: GovernanceCase, project: Project) -> list[tuple[str, str]]
         faults.append(
             ("contradicts-itself", f"expects allow although {failed[0]} fails; one can't be")
         )
-    if failed and outcome == "block" and all(name in _CLARIFYING for name in failed):
+    if failed and outcome == "block" and all(name in CLARIFYING for name in failed):
         faults.append(("contradicts-itself", f"{failed[0]} asks for clarification, never blocks"))
     if outcome == "needs_clarification" and any(
-        name in CHECK_NAMES and name not in _CLARIFYING for name in failed
+        name in CHECK_NAMES and name not in CLARIFYING for name in failed
     ):
         faults.append(("contradicts-itself", f"{failed[0]} blocks, it does not ask"))
     if "ambiguity_check" in failed and project.terms is None:

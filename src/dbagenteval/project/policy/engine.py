@@ -1,9 +1,4 @@
-"""The policy engine: may this request run, and if not, why and what would make it right.
-
-Use it as a library: `decide(Request(sql="…"), load_project("."))`. Where a request has SQL, the
-SQL decides, read as its dialect reads it, and never the words of the question. What can't be
-judged is not allowed: an invalid policy, SQL that is not understood, an unknown role.
-"""
+"""Decide a request by the policy, its bundle and the checks."""
 
 from __future__ import annotations
 
@@ -14,26 +9,26 @@ from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.formats import LEVELS
 from dbagenteval.project.folder.model import Bundle, Policy, Project
 from dbagenteval.project.folder.schema import schema_of
+from dbagenteval.project.policy.bundlechoice import bundle_for
 from dbagenteval.project.policy.compilation import Compiler
 from dbagenteval.project.policy.metricsql import metric_faults, metric_sql, metric_tables
-from dbagenteval.project.policy.question import Asked, read_question
+from dbagenteval.project.policy.question import read_question
+from dbagenteval.project.policy.questionchecks import question_checks
 from dbagenteval.project.policy.request import (
     ALLOW,
     BLOCK,
     CLARIFY,
+    CLARIFYING,
     CheckOutcome,
     Decision,
     MetricQuery,
     Request,
 )
 from dbagenteval.project.policy.rights import Rights, rights_of
-from dbagenteval.project.policy.sqlchecks import judge_sql, tables_in
+from dbagenteval.project.policy.sqlchecks import judge_sql
 from dbagenteval.rules.lineage import Schema
 
-__all__ = ["CheckOutcome", "Decision", "MetricQuery", "Request", "decide"]
-
-CLARIFYING = ("ambiguity_check", "time_filter_required", "bundle_required")
-"""Checks whose failure asks the user something; any other failure blocks."""
+__all__ = ["decide"]
 
 
 def decide(
@@ -65,7 +60,7 @@ def decide(
     rights = rights_of(policy, request.roles, checks)
     if rights is None:
         return _decision(checks)
-    bundle = _bundle_for(request, project, policy, rights, catalog, checks)
+    bundle = bundle_for(request, project, policy, rights, catalog, checks)
     if bundle is None and any(check.status == "fail" for check in checks):
         return _decision(checks)
     checks.append(_tool(request, policy, rights))
@@ -172,14 +167,15 @@ class _Scope:
         )
         if asked.sql is not None:
             return replace(self.decide_sql(asked.sql, checks), rules=asked.rules)
-        checks = [
-            *checks,
-            self._vague(asked),
-            self._outside(asked),
-            self._pii(asked),
-            self._time(asked),
-        ]
-        decision = _decision(checks, self.bundle)
+        judged = question_checks(
+            asked,
+            self.project,
+            bundle=self.bundle,
+            policy=self.policy,
+            rights=self.rights,
+            has_run=self.request.has_run,
+        )
+        decision = _decision([*checks, *judged], self.bundle)
         window = asked.window
         return replace(
             decision,
@@ -189,166 +185,12 @@ class _Scope:
             end=window.end if window else None,
         )
 
-    def _vague(self, asked: Asked) -> CheckOutcome:
-        if self.project.terms is None:
-            return CheckOutcome(
-                name="ambiguity_check", status="skip", detail="there is no semantics/glossary.yml"
-            )
-        if not asked.vague:
-            return CheckOutcome(name="ambiguity_check", status="pass")
-        term = asked.vague[0]
-        return CheckOutcome(
-            name="ambiguity_check",
-            status="fail",
-            detail=f"{term.term!r} may mean: {'; '.join(term.meanings)}",
-            evidence={item.term: list(item.meanings) for item in asked.vague},
-            fix="ask the user which is meant",
-        )
-
-    def _outside(self, asked: Asked) -> CheckOutcome:
-        if self.bundle is None:
-            return CheckOutcome(name="bundle_tables_only", status="skip", detail="no bundle")
-        if not asked.outside:
-            return CheckOutcome(
-                name="bundle_tables_only", status="pass", evidence={"tables": list(asked.tables)}
-            )
-        return CheckOutcome(
-            name="bundle_tables_only",
-            status="fail",
-            detail=f"{', '.join(asked.outside)} is not in bundle {self.bundle.bundle_id!r}",
-            evidence={"outside": list(asked.outside)},
-            fix=f"keep to {', '.join(self.bundle.tables.values())}",
-        )
-
-    def _pii(self, asked: Asked) -> CheckOutcome:
-        hidden = [item for item in asked.pii if not self.rights.may_read(item[0], item[1])]
-        if not hidden:
-            return CheckOutcome(name="pii_block", status="pass")
-        table, column, words = hidden[0]
-        masked = self.policy.pii_mode == "mask" and not self.request.has_run
-        return CheckOutcome(
-            name="pii_block",
-            status="warn" if masked else "fail",
-            detail=f"{words!r} asks for {column} of {table}, which is protected"
-            + (" and will be masked" if masked else ""),
-            evidence={"columns": [f"{item[0]}.{item[1]}" for item in hidden]},
-            fix="" if masked else "leave it out, or ask for a count",
-        )
-
-    def _time(self, asked: Asked) -> CheckOutcome:
-        name = "time_filter_required"
-        facts = [
-            table
-            for table in asked.tables
-            if self.bundle is not None and table in self.bundle.fact_tables
-        ]
-        if not self.policy.require_time_filter_for_fact_tables or not facts:
-            return CheckOutcome(name=name, status="pass", detail="no table that needs one")
-        window = asked.window
-        if window is None:
-            return CheckOutcome(
-                name=name,
-                status="fail",
-                detail=f"{facts[0]} must be read with a time, and the question names none",
-                evidence={"tables": facts},
-                fix="ask the user for the period",
-            )
-        start, end = (day.isoformat() if day else "open" for day in (window.start, window.end))
-        return CheckOutcome(
-            name=name,
-            status="pass",
-            detail=f"{window.words!r} is {start} to {end}",
-            evidence={"words": window.words, "start": start, "end": end},
-        )
-
 
 def _policy_there(project: Project) -> CheckOutcome:
     if project.policy is None:
         detail = "there is no policy file; the format's defaults hold, which protect no columns"
         return CheckOutcome(name="policy_valid", status="warn", detail=detail)
     return CheckOutcome(name="policy_valid", status="pass")
-
-
-def _bundle_for(
-    request: Request,
-    project: Project,
-    policy: Policy,
-    rights: Rights,
-    catalog: Catalog | None,
-    checks: list[CheckOutcome],
-) -> Bundle | None:
-    """Find the bundle to judge in; notes why there is none."""
-    allowed = {
-        key: item
-        for key, item in project.bundles.items()
-        if rights.bundles is None or key in rights.bundles
-    }
-    if request.bundle is not None:
-        named = allowed.get(request.bundle)
-        if named is None:
-            exists = request.bundle in project.bundles
-            why = "is not for this role" if exists else "does not exist"
-            detail = f"bundle {request.bundle!r} {why}"
-            fix = f"use {', '.join(allowed) or 'none: there is no bundle'}"
-            checks.append(CheckOutcome(name="bundle_exists", status="fail", detail=detail, fix=fix))
-        return named
-    if not allowed:
-        refused = policy.require_bundle or bool(project.bundles)
-        detail = "there is no bundle that this request may use"
-        if refused:
-            checks.append(CheckOutcome(name="bundle_exists", status="fail", detail=detail))
-        return None
-    if policy.allow_cross_bundle and len(allowed) > 1:
-        return _union(list(allowed.values()))
-    fitting = [item for item in allowed.values() if _fits(request, project, item, catalog)]
-    if len(allowed) == 1 or fitting:
-        return fitting[0] if fitting else next(iter(allowed.values()))
-    if policy.require_bundle and request.sql is None and request.metric is None:
-        checks.append(
-            CheckOutcome(
-                name="bundle_required",
-                status="fail",
-                detail="the question fits none of the bundles",
-                fix=f"say which is meant: {', '.join(allowed)}",
-            )
-        )
-        return None
-    return next(iter(allowed.values()))
-
-
-def _fits(request: Request, project: Project, bundle: Bundle, catalog: Catalog | None) -> bool:
-    """Say whether everything that a request reads lies in a bundle."""
-    schema = schema_of(project, bundle, catalog)
-    database = project.database_of(bundle)
-    if request.sql is not None:
-        tables = tables_in(request.sql, database.dialect if database else "", schema)
-        return bool(tables) and all(table in bundle.tables for table in tables)
-    if request.metric is not None:
-        if metric_faults(request.metric, project):
-            return False
-        return all(table in bundle.tables for table in metric_tables(request.metric, project))
-    asked = read_question(request.question, project, bundle, datetime.date.max, catalog)
-    return bool(asked.tables) and not asked.outside
-
-
-def _union(bundles: list[Bundle]) -> Bundle:
-    first = bundles[0]
-    tables: dict[str, str] = {}
-    times: dict[str, str] = {}
-    for item in bundles:
-        tables.update(item.tables)
-        times.update(item.time_columns)
-    limits = [item.max_rows for item in bundles if item.max_rows is not None]
-    return replace(
-        first,
-        bundle_id="+".join(item.bundle_id for item in bundles),
-        tables=tables,
-        joins=tuple(join for item in bundles for join in item.joins),
-        time_columns=times,
-        fact_tables=tuple(table for item in bundles for table in item.fact_tables),
-        max_rows=min(limits, default=None),
-        level=max((item.level for item in bundles), key=LEVELS.index),
-    )
 
 
 def _tool(request: Request, policy: Policy, rights: Rights) -> CheckOutcome:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import Bundle, Project, Term
+from dbagenteval.project.policy.piiwords import pii_asked
 from dbagenteval.project.policy.timewords import TimeWindow, find_window
+from dbagenteval.project.policy.words import has_phrase, name_words, words_of
 from dbagenteval.rules.sql import read_sql
 
 __all__ = ["Asked", "read_question"]
@@ -20,22 +22,11 @@ __all__ = ["Asked", "read_question"]
 _GENERIC = frozenset(
     ("count", "total", "sum", "avg", "average", "number", "amount", "of", "the", "num")
 )
-_SYNONYMS = {
-    "email": ("e mail", "mail address", "email address", "electronic mail"),
-    "phone": ("telephone", "phone number", "mobile number", "cell number"),
-    "last name": ("surname", "family name", "lastname"),
-    "first name": ("given name", "forename", "firstname", "christian name"),
-    "birth date": ("birthday", "date of birth", "birthdate"),
-    "date of birth": ("birthday", "birth date", "birthdate"),
-    "ssn": ("social security number",),
-    "address": ("home address", "street address", "postal address"),
-}
+
 _NOT_A_TABLE = re.compile(
     r"\.(com|org|net|io|ai|dev|gov|edu|co|uk|de|fr|example|csv|tsv|txt|md|json|jsonl|xlsx?|pdf|parquet|py|ya?ml|html?)$"
 )
-_NEGATED = re.compile(
-    r"\b(without|excluding|exclude|except|not|no|never|hide|omit)\b(?:\W+\w+){0,3}\W*$"
-)
+
 _SQL_START = re.compile(
     r"\b(?:with\s+(?:recursive\s+)?\w+\s+as\s*\(|select\b|insert\s+into\b|update\s+\S+\s+set\b"
     r"|delete\s+from\b|drop\s+table\b|truncate\b|alter\s+table\b|create\s+table\b)",
@@ -83,64 +74,31 @@ def read_question(
         today: The date that relative times count from.
         catalog: The real schema, which lets more table names be recognised.
     """
-    words = _words(question)
+    words = words_of(question)
     scoped = (
         dict(bundle.tables)
         if bundle
         else {key: name for item in project.bundles.values() for key, name in item.tables.items()}
     )
     measures = _measures(words, project, scoped)
-    tables = [key for key in scoped if _has(words, _name_words(key.split(".")[-1]))]
+    tables = [key for key in scoped if has_phrase(words, name_words(key.split(".")[-1]))]
     tables += [
         model.key
         for model in project.models.values()
-        if model.key in scoped and _has(words, _name_words(model.name))
+        if model.key in scoped and has_phrase(words, name_words(model.name))
     ]
     tables += [project.models[name.split(".")[0]].key for name in measures]
     found_tables = tuple(dict.fromkeys(tables))
     return Asked(
         tables=found_tables,
         outside=_outside(question, project, scoped, catalog),
-        pii=tuple(_pii(question, words, project, scoped)),
+        pii=tuple(pii_asked(question, words, project, scoped)),
         window=find_window(question, today, bundle.data_start if bundle else None),
         vague=tuple(_vague(words, project.terms or ())),
         rules=_rules(words, project, found_tables, measures),
         sql=_sql_in(question, project, bundle, catalog),
         measures=measures,
     )
-
-
-def _words(text: str) -> list[str]:
-    return [_singular(word) for word in re.findall(r"[a-z0-9]+", text.casefold().replace("'s", ""))]
-
-
-def _name_words(name: str) -> list[str]:
-    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", name).replace("_", " ")
-    return _words(spaced)
-
-
-def _singular(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
-        return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
-def _has(words: Sequence[str], phrase: Sequence[str]) -> bool:
-    return _position(words, phrase) >= 0
-
-
-def _position(words: Sequence[str], phrase: Sequence[str]) -> int:
-    size = len(phrase)
-    if not size:
-        return -1
-    for index in range(len(words) - size + 1):
-        if list(words[index : index + size]) == list(phrase):
-            return index
-    return -1
 
 
 def _measures(words: Sequence[str], project: Project, scoped: Iterable[str]) -> tuple[str, ...]:
@@ -150,69 +108,16 @@ def _measures(words: Sequence[str], project: Project, scoped: Iterable[str]) -> 
         if model.key not in scoped:
             continue
         for name in model.measures:
-            telling = [word for word in _name_words(name) if word not in _GENERIC]
+            telling = [word for word in name_words(name) if word not in _GENERIC]
             if telling and telling[-1] in words:
                 found.append(f"{model.name}.{name}")
     return tuple(found)
 
 
-def _pii(
-    question: str,
-    words: Sequence[str],
-    project: Project,
-    scoped: Iterable[str],
-) -> Iterable[tuple[str, str, str]]:
-    columns = project.policy.pii_columns if project.policy else {}
-    for table, names in columns.items():
-        if table not in scoped:
-            continue
-        noun = _name_words(table.split(".")[-1])
-        for column in sorted(names):
-            for phrase in _phrases(column):
-                if phrase == ["name"] and not _named_with(words, noun):
-                    continue  # "name the top products" asks for no name
-                if _has(words, phrase) and not _is_negated(question, phrase):
-                    yield table, column, " ".join(phrase)
-                    break
-            else:
-                if "name" in _name_words(column) and _named_with(words, noun):
-                    yield table, column, "name"
-
-
-def _phrases(column: str) -> list[list[str]]:
-    own = _name_words(column)
-    joined = " ".join(own)
-    return [own, *(_words(text) for text in _SYNONYMS.get(joined, ()))]
-
-
-def _named_with(words: Sequence[str], noun: Sequence[str]) -> bool:
-    """Say whether the names of that noun are asked for: "customer names", "name of the buyers"."""
-    if _has(words, [*noun, "name"]):
-        return True
-    return any(
-        _has(words, ["name", "of", *between, *noun])
-        for between in (
-            [],
-            ["the"],
-            ["all"],
-            ["our"],
-            ["every"],
-            ["each"],
-            ["all", "the"],
-            ["all", "our"],
-        )
-    )
-
-
-def _is_negated(question: str, phrase: Sequence[str]) -> bool:
-    match = re.search(r"\W*".join(rf"{re.escape(word)}\w*" for word in phrase), question.casefold())
-    return match is not None and _NEGATED.search(question.casefold()[: match.start()]) is not None
-
-
 def _vague(words: Sequence[str], terms: Iterable[Term]) -> Iterable[Term]:
     for term in terms:
-        if _has(words, _words(term.term)) and not any(
-            _has(words, _words(phrase)) for phrase in term.settled_by
+        if has_phrase(words, words_of(term.term)) and not any(
+            has_phrase(words, words_of(phrase)) for phrase in term.settled_by
         ):
             yield term
 
@@ -227,7 +132,7 @@ def _rules(
     for rule in project.rules.values():
         for target in rule.applies_to:
             owner, _, column = target.casefold().rpartition(".")
-            about_column = owner in touched and _has(words, _name_words(column))
+            about_column = owner in touched and has_phrase(words, name_words(column))
             if target.casefold() in touched or about_column:
                 found.append(rule.name)
                 break

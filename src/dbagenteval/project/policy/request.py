@@ -9,11 +9,23 @@ from typing import Any
 
 from dbagenteval.project.folder.model import MeasureFilter
 
-__all__ = ["ALLOW", "BLOCK", "CLARIFY", "CheckOutcome", "Decision", "MetricQuery", "Request"]
+__all__ = [
+    "ALLOW",
+    "BLOCK",
+    "CLARIFY",
+    "CLARIFYING",
+    "CheckOutcome",
+    "Decision",
+    "MetricQuery",
+    "Request",
+]
 
 ALLOW = "allow"
 BLOCK = "block"
 CLARIFY = "needs_clarification"
+
+CLARIFYING = ("ambiguity_check", "time_filter_required", "bundle_required")
+"""Checks whose failure asks the user something; any other failure blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

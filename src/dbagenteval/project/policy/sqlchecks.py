@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import Bundle, Policy
 from dbagenteval.project.policy.request import CheckOutcome
 from dbagenteval.project.policy.rights import Rights
-from dbagenteval.rules.lineage import JoinBlock, QueryFacts, Read, Schema
-from dbagenteval.rules.query_facts import mask_columns, query_facts
+from dbagenteval.project.policy.sqlpii import masked_sql, masking_check, pii_checks
+from dbagenteval.rules.lineage import JoinBlock, QueryFacts, Schema
+from dbagenteval.rules.query_facts import query_facts
 
 __all__ = ["JudgedSql", "judge_sql", "tables_in"]
 
@@ -75,10 +75,10 @@ def judge_sql(
     }
     shown: str | None = sql
     if policy.pii_mode == "mask" and not has_run:
-        shown = _masked(sql, dialect, schema, facts, protected, policy, catalog)
-        pii = [_masking(facts, protected, policy, was_masked=shown is not None)]
+        shown = masked_sql(sql, dialect, schema, facts, protected, policy, catalog)
+        pii = [masking_check(facts, protected, policy, was_masked=shown is not None)]
     else:
-        pii = _pii(facts, protected, policy)
+        pii = pii_checks(facts, protected, policy)
     checks += [
         _functions(facts, policy),
         _scope(facts, bundle),
@@ -177,105 +177,6 @@ def _unconnected(block: JoinBlock) -> list[str]:
     apart = [index for index in needed if index not in reached]
     names = [block.sources[index].name or "a subquery" for index in (needed[0], *apart[:1])]
     return names if apart else []
-
-
-def _hidden(
-    facts: QueryFacts, protected: Mapping[str, frozenset[str]]
-) -> list[tuple[Read, frozenset[str]]]:
-    """Give each read of protected columns, with those columns."""
-    found = []
-    for read in facts.reads:
-        columns = protected.get(read.table, frozenset())
-        columns = columns - read.excluded if read.column == "*" else columns & {read.column}
-        if columns:
-            found.append((read, columns))
-    return found
-
-
-def _pii(
-    facts: QueryFacts, protected: Mapping[str, frozenset[str]], policy: Policy
-) -> list[CheckOutcome]:
-    hidden = [
-        (read, columns)
-        for read, columns in _hidden(facts, protected)
-        if read.aggregate not in policy.pii_aggregates or read.by_star
-    ]
-    named = sorted({f"{read.table}.{name}" for read, columns in hidden for name in columns})
-    starred = sorted(
-        {f"{read.table}.{name}" for read, columns in hidden if read.by_star for name in columns}
-    )
-    if not named:
-        return [CheckOutcome(name="pii_block", status="pass")]
-    checks = [
-        CheckOutcome(
-            name="pii_block",
-            status="fail",
-            detail=f"reads {', '.join(named)}, which is protected",
-            evidence={"columns": named},
-            fix="leave these columns out, also of conditions and orders",
-        )
-    ]
-    if starred:
-        checks.append(
-            CheckOutcome(
-                name="pii_block_star",
-                status="fail",
-                detail=f"a star or whole row reads {', '.join(starred)}",
-                evidence={"columns": starred},
-                fix="name the columns that are needed",
-            )
-        )
-    return checks
-
-
-def _masked(
-    sql: str,
-    dialect: str,
-    schema: Schema,
-    facts: QueryFacts,
-    protected: Mapping[str, frozenset[str]],
-    policy: Policy,
-    catalog: Catalog | None,
-) -> str | None:
-    """Rewrite SQL so that it sees masks; None if it reads protected columns and can't be."""
-    if not _hidden(facts, protected):
-        return sql
-    if catalog is None or facts.statement_count != 1:
-        return None
-    text = frozenset(
-        (table, column)
-        for table, columns in protected.items()
-        for column in columns
-        if catalog.is_text(table, column)
-    )
-    return mask_columns(sql, dialect, schema, protected, text, policy.mask_with)
-
-
-def _masking(
-    facts: QueryFacts,
-    protected: Mapping[str, frozenset[str]],
-    policy: Policy,
-    *,
-    was_masked: bool,
-) -> CheckOutcome:
-    columns = sorted(
-        {f"{read.table}.{name}" for read, names in _hidden(facts, protected) for name in names}
-    )
-    if not columns:
-        return CheckOutcome(name="pii_block", status="pass")
-    if was_masked:
-        detail = f"{', '.join(columns)} is masked as {policy.mask_with!r}"
-        return CheckOutcome(
-            name="pii_block", status="pass", detail=detail, evidence={"masked": columns}
-        )
-    return CheckOutcome(
-        name="pii_block",
-        status="fail",
-        detail=f"reads {', '.join(columns)}, which can't be masked: the table's columns are "
-        "not known",
-        evidence={"columns": columns},
-        fix="give the engine the database (--database), or leave the columns out",
-    )
 
 
 def _time(facts: QueryFacts, bundle: Bundle | None, policy: Policy) -> CheckOutcome:

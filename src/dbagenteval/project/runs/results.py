@@ -18,9 +18,10 @@ from typing import Any
 import orjson
 
 from dbagenteval.project.folder.model import Project
+from dbagenteval.project.runs.attempt import AnswerResult
 from dbagenteval.project.runs.file import PARTIAL_SUFFIX, hold
 from dbagenteval.project.runs.passrates import pass_metrics
-from dbagenteval.project.runs.run import AnswerResult, RunSettings
+from dbagenteval.project.runs.settings import RunSettings
 
 __all__ = ["ResultsFile", "results_document"]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.document import Node
 from dbagenteval.project.folder.model import Bundle, Measure, Project, SemanticModel
+from dbagenteval.project.folder.plain import listed, mapping
 from dbagenteval.project.folder.problems import Problem, Problems, did_you_mean
-from dbagenteval.project.folder.translate import listed, mapping
 
 __all__ = ["check_catalog"]
 

@@ -12,9 +12,12 @@ from dbagenteval.project.folder.model import Project
 from dbagenteval.project.folder.problems import ERROR_LEVEL, Problem
 from dbagenteval.project.governance.faults import check_cases
 from dbagenteval.project.validation.answertests import check_tests
-from dbagenteval.project.validation.bundles import check_bundles, check_policy, check_spelling
+from dbagenteval.project.validation.bundles import check_bundles
 from dbagenteval.project.validation.catalog import check_catalog
-from dbagenteval.project.validation.models import check_models, check_prose, check_rules
+from dbagenteval.project.validation.models import check_models
+from dbagenteval.project.validation.policy import check_policy
+from dbagenteval.project.validation.rules import check_prose, check_rules
+from dbagenteval.project.validation.spelling import check_spelling
 
 __all__ = ["find_problems", "validate_project"]
 

@@ -11,7 +11,7 @@ from dbagenteval.checks import Judge
 from dbagenteval.checks.judge import ask_judge
 from dbagenteval.project.agent.reply import AgentReply
 from dbagenteval.project.folder.model import Project
-from dbagenteval.project.folder.translate import texts
+from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.policy import Request, decide
 from dbagenteval.project.verdict.provenance import provenance_problem
 from dbagenteval.project.verdict.references import Reference

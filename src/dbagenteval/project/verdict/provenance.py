@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbagenteval.project.folder.model import Project
+from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.folder.schema import schema_of
-from dbagenteval.project.folder.translate import texts
 from dbagenteval.project.verdict.references import Reference
 from dbagenteval.rules.lineage import QueryFacts
 from dbagenteval.rules.query_facts import query_facts

@@ -83,9 +83,10 @@ def test_a_mistyped_path_is_an_error_and_makes_no_file(tmp_path, scheme):
 
 @pytest.mark.parametrize("url", ["shop.db", "", "nosuchdb://x/y", "mysql+nosuch://x"])
 def test_what_is_no_known_url_is_named(url):
-    """A path or unknown scheme gets one clear error."""
-    with pytest.raises(TargetError, match="--database"):
+    """A path or unknown scheme gets one clear error, which says what is known."""
+    with pytest.raises(TargetError, match="--database") as caught:
         executor_for(url)
+    assert "sqlite:///FILE" in f"{caught.value} {caught.value.hint}"
 
 
 def test_the_password_is_never_shown():

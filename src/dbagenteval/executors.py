@@ -77,7 +77,8 @@ def read_only_engine(text: str) -> Engine:
         # Drivers repeat the password in no message seen so far, but a connection string may hold
         # one anywhere, so only the first line and never the URL itself is shown.
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise TargetError(f"--database: cannot open {shown}: {reason}") from None
+        hint = f"expected {_SCHEMES}" if isinstance(error, ArgumentError) else None
+        raise TargetError(f"--database: cannot open {shown}: {reason}", hint=hint) from None
     return engine
 
 

@@ -33,6 +33,7 @@ async def async_good(question): return good(question)
 def judge(prompt): return '{"pass": true, "reason": "ok"}'
 RULES = [ReadOnly()]
 NOT_RULES = [ReadOnly]
+NO_RULES: list[ReadOnly] = []
 NUMBER = 3
 """
 CASES = """\

@@ -103,6 +103,14 @@ def names() -> list[str]:
             "NOT_RULES must be a list of checks, such as [ReadOnly(), ...]",
         ),
         (
+            ["--agent", "m:good", "--rules", "m:NO_RULES"],
+            "NO_RULES is an empty list, so no rule would be checked; leave out --rules",
+        ),
+        (
+            ["--agent", "m:good", "--dialect", "postgrs"],
+            "'postgrs' is no database type; write one such as postgres, mysql",
+        ),
+        (
             ["--agent", "m:good", "--judge", "m:NUMBER"],
             "NUMBER is not a function; --judge needs one",
         ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dbagenteval.cases import Case
 from dbagenteval.evaluation import try_evaluate
 from dbagenteval.failures import Outcome, outcome_of
 from dbagenteval.rules import TenantFilter
+from dbagenteval.scorecard import CheckResult, Scorecard
 from dbagenteval.traces import Stage, Trace
 
 QUESTION = "How many customers do we have?"
@@ -51,6 +54,24 @@ def test_round_trip_without_question():
     found = outcome(Trace("", [Stage("generate", output="SELECT 1")]), None)
     assert found.question == ""
     assert Outcome.from_dict(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("references", "edit"),
+    [
+        (["SELECT COUNT(*) FROM customers LIMIT 5", "SELECT COUNT(*) FROM customers"], ("same",)),
+        (
+            ["SELECT COUNT( FROM customers", "SELECT COUNT(*) FROM people WHERE is_active LIMIT 5"],
+            ("other_table:people->customers", "missing_filter:people.is_active", "limit"),
+        ),
+    ],
+)
+def test_which_reference_is_closest(references, edit):
+    """One that does the same is closer than any other, one that can't be analysed further."""
+    sql = "SELECT  COUNT(*) FROM customers"
+    card = Scorecard(QUESTION, [CheckResult("reference_rows", "execute", "fail")])
+    case = Case(QUESTION, reference_sql=references)
+    assert outcome_of(card, Trace.simple(QUESTION, "57", sql), case).edit == edit
 
 
 def test_closest_reference_gives_the_edit():

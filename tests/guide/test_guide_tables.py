@@ -237,7 +237,8 @@ def test_verdicts(row: list[str]) -> None:
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of the guide, in the current folder."""
     (tmp_path / "shop.py").write_text(
-        f"{block('file: shop.py')}\n\n\ndef my_judge(prompt):\n    return '{judge('')}'\n\n\nRULES = []\n"
+        f"{block('file: shop.py')}\n\n\ndef my_judge(prompt):\n    return '{judge('')}'\n\n\n"
+        "from dbagenteval.rules import ReadOnly\n\nRULES = [ReadOnly()]\n"
     )
     (tmp_path / "cases.yaml").write_text(block("file: cases.yaml"))
     monkeypatch.chdir(tmp_path)

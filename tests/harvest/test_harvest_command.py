@@ -322,3 +322,11 @@ def test_ids_can_be_read(shop, drafts, question, expected):
     shop.ingest()
     shop.harvest("--rules", shop.rules)
     assert re.fullmatch(expected, drafts()[question]["id"])
+
+
+def test_a_mistyped_tenant_column_is_refused(shop, capsys):
+    """No reference would be repaired, in silence; nothing is written."""
+    assert shop.harvest("--database", shop.url, "--tenant", "tenantid=1") == 2
+    assert "error: tenant column 'tenantid': no table of the database has it" in (
+        capsys.readouterr().err
+    )

@@ -13,6 +13,7 @@ import pytest
 
 from dbagenteval import load_cases
 from dbagenteval.cli import main
+from dbagenteval.harvest.review import ReferenceRun, sheet
 
 DRAFTS = """\
 # Harvested in December.
@@ -312,3 +313,12 @@ def test_a_reference_that_writes_is_refused(file, capsys):
     )
     assert main(["harvest", "review", "new.yaml", "--accept", "customers"]) == 2
     assert "its reference SQL does not plainly read" in capsys.readouterr().err
+
+
+def test_a_dialect_by_the_name_of_its_database(file):
+    """`postgresql` is read as in a run: the draft is shown and accepted."""
+    file.write_text(DRAFTS.replace("  harvested:", "  dialect: postgresql\n  harvested:"))
+    draft = load_cases(file)[0]
+    assert "      +   tenant_id = 1" in list(sheet(draft, ReferenceRun()))
+    assert main(["harvest", "review", str(file), "--accept", "customers"]) == 0
+    assert not load_cases(file)[0].is_draft

@@ -126,6 +126,19 @@ def test_item_13_null_zero_and_empty_text_are_told_apart() -> None:
     blank = compare_answer([{"n": None}], [{"n": ""}])
     assert blank.equal
     assert "null equals empty text" in blank.notes[0]
+    for here, there in ((None, ""), ("", None), ("x", "")):
+        found = compare_answer([{"n": here}], [{"n": there}], empty_for_null="fail")
+        assert not found.equal
+        assert "(empty text)" in found.detail
+    assert compare_answer([{"n": ""}], [{"n": ""}], empty_for_null="fail").equal
+
+
+def test_item_13_a_test_says_that_null_is_no_empty_text(ask) -> None:
+    """`empty_for_null: fail` in its file."""
+    sql = "SELECT NULL AS n UNION ALL SELECT 'x'"
+    reply = {"rows": [{"n": ""}, {"n": "x"}]}
+    assert ask(sql, reply)[1]["verdict"] == "pass"
+    assert ask(sql, reply, "empty_for_null: fail\n")[1]["verdict"] == "fail"
 
 
 def test_an_ambiguous_number_is_told() -> None:

@@ -187,3 +187,14 @@ def test_item_41_a_run_talks_to_the_agent_alone(project, agent, monkeypatch) -> 
     assert _run(project, agent.url) == 0
     assert {address[0] for address in opened} == {"127.0.0.1"}
     assert {address[1] for address in opened} == {agent.server.server_port}
+
+
+@pytest.mark.parametrize("option", ["--extract", "--judge"])
+def test_item_42_no_model_grades_itself(project, agent, capsys, option: str) -> None:
+    """A model under test can't read or judge answers, whichever of them."""
+    project.write("tests/a.yml", COUNT)
+    models = ("-m", "openai:gpt-5", "-m", "openai:other")
+    for named in ("openai:GPT-5", "openai:other@http://127.0.0.1:9/v1"):
+        assert _run(project, agent.url, *models, option, named) == 2
+        assert f"{option} {named}: a model under test grades no answer" in capsys.readouterr().err
+    assert agent.asked == []

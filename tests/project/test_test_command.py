@@ -52,6 +52,7 @@ VERDICTS = {
     "rows_right_text_wrong": (CITIES, {"text": "Oslo has 7 customers", "rows": CITY_ROWS}, "fail", "answer_text"),
     "prose_only_many_rows": (CITIES, {"text": "Mostly in Oslo."}, "not_verified", "rows_not_seen"),
     "number_in_text": (COUNT, {"text": "There are 4 customers."}, "pass", ""),
+    "one_of_several_numbers_in_text": (COUNT, {"text": "14 customers, 4 of them in Oslo."}, "fail", "answer_text"),
     "wrong_number_in_text": (COUNT, {"text": "There are 5 customers."}, "fail", "answer_text"),
     "no_answer": (COUNT, {"text": ""}, "no_answer", "no_answer"),
     "no_answer_and_no_rows_expected": (NONE, {"text": ""}, "no_answer", "no_answer"),

@@ -110,3 +110,13 @@ def test_mistakes_of_the_user(shop, capsys):
     assert main(["coverage", "cases.yaml", "--database", "sqlite:///no.db"]) == 2
     assert main(["coverage", "cases.yaml", "--json", "cases.yaml"]) == 2
     assert "the run reads that file" in capsys.readouterr().err
+
+
+def test_a_mistyped_tenant_column_is_refused(shop, capsys):
+    """Its tenants would be missing from the report in silence."""
+    words = ["coverage", "cases.yaml", "--database", "sqlite:///shop.db", "--tenant", "tenantid"]
+    assert main(words) == 2
+    assert capsys.readouterr().err == (
+        "error: tenant column 'tenantid': no table of the database has it\n"
+        "hint: did you mean tenant_id?\n"
+    )

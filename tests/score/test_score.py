@@ -122,6 +122,37 @@ def test_an_empty_store_is_not_green(recorder, score):
     assert "no trace was scored" in out
 
 
+def test_traces_that_nothing_judged_are_not_green(recorder, score, tmp_path, monkeypatch):
+    """With every trace unmatched and every case missing, allowed or not, a rule has to judge."""
+    recorder.turn("What is the weather?", sql=COUNT, rows=[{"n": 3}], answer="Sunny.")
+    allowed = ("--allow-unmatched", "--allow-missing", "--allow-skipped")
+    code, out, _ = score(*allowed)
+    assert code == 1
+    assert out.endswith("not passed: no trace was scored by a case or a rule\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "read_only_rules.py").write_text(
+        "from dbagenteval.rules import ReadOnly\nRULES = [ReadOnly()]\n", encoding="utf-8"
+    )
+    assert score(*allowed, "--rules", "read_only_rules:RULES")[0] == 0
+
+
+def test_a_warning_about_a_case_names_its_place_alone(recorder, score, cases):
+    """As `validate` says it, without lines of our source."""
+    Path(cases).write_text("- {id: a, question: How many?, expect: {}}\n", encoding="utf-8")
+    recorder.turn("How many?", sql=COUNT, rows=[{"n": 3}])
+    _, _, err = score()
+    assert err == f"{cases}:1: warning: 'expect' is given but empty, so it checks nothing\n"
+
+
+def test_a_mistyped_dialect_is_refused(recorder, score):
+    """Rules would read the SQL without a dialect, and nobody would know."""
+    recorder.turn("How many orders are delivered?", sql=COUNT, rows=[{"n": 3}])
+    code, _, err = score("--dialect", "postgrs")
+    assert code == 2
+    assert "'postgrs' is no database type; write one such as postgres, mysql" in err
+    assert score("--dialect", "postgresql")[0] == 0
+
+
 def test_a_broken_reference_is_an_error(recorder, score, cases):
     """The verdict ERROR says that the case is at fault, not the agent."""
     with open(cases, "w", encoding="utf-8") as file:

@@ -54,6 +54,11 @@ class Spans:
         self.calls.append(call)
         return []
 
+    is_alone = True
+
+    def others_of(self, call):
+        return []
+
     def why_none(self):
         return "none came"
 

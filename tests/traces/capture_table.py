@@ -52,7 +52,7 @@ def compare(truth: dict[str, Any], trace: Trace | None) -> dict[str, str]:
     generates = [stage for stage in trace.stages if stage.kind == "generate"]
     ran = truth["agent_sql"]
     result = {"question": _question(truth, trace)}
-    same = [_sql(stage.output) for stage in generates] == [_sql(one["sql"]) for one in ran]
+    same = [sql_text(stage.output) for stage in generates] == [sql_text(one["sql"]) for one in ran]
     same = same and len(executes) == len(ran)
     hidden = [stage.observed("output").state for stage in generates if stage.output is None]
     result["sql"] = "ok" if same else hidden[0] if hidden else f"{[g.output for g in generates]}"
@@ -62,7 +62,7 @@ def compare(truth: dict[str, Any], trace: Trace | None) -> dict[str, str]:
         result["rows"] = result["error"] = f"{len(executes)} executions, not {len(ran)}"
     else:
         pairs = list(zip(ran, executes, strict=True))
-        rows = [_rows(one, stage) for one, stage in pairs if "rows" in one]
+        rows = [rows_differ(one, stage) for one, stage in pairs if "rows" in one]
         errors = [_error(one, stage) for one, stage in pairs]
         result["rows"] = next((one for one in rows if one != "ok"), "ok") if rows else "-"
         result["error"] = next((one for one in errors if one != "ok"), "ok")
@@ -91,11 +91,11 @@ def _answer(truth: dict[str, Any], trace: Trace) -> str:
     return "ok" if stage.output == wanted else f"got {stage.output!r} for {wanted!r}"
 
 
-def _sql(text: Any) -> str:
+def sql_text(text: Any) -> str:
     return re.sub(r"\s+", " ", str(text)).strip().rstrip(";")
 
 
-def _rows(one: dict[str, Any], stage: Any) -> str:
+def rows_differ(one: dict[str, Any], stage: Any) -> str:
     if stage.rows is None or not stage.observed("rows").is_evidence:
         return stage.observed("rows").state
     got = [tuple(row.values()) for row in stage.rows]

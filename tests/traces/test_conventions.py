@@ -356,6 +356,8 @@ def test_rows_are_found_in_any_wrapping(output):
         "(sqlite3.OperationalError) no such column: order_status",
         'BinderException: Referenced column "order_status" not found in FROM clause!',
         "Execution error in query: no such column: order_status",
+        '{"exception": "OperationalError: no such column: order_status"}',
+        "1 validation error for run_sql\norder_status\n  Field required",
         '{"content": [{"type": "text", "text": "no such column: order_status"}], "isError": true}',
         '[{"toolResult": {"status": "error", "content": [{"text": "no such column: order_status"}]}}]',
     ],

@@ -14,6 +14,8 @@ import pytest
 from dbagenteval.otlp import LogRecord, Span
 from dbagenteval.traces import Trace, assemble
 from tests.traces.otlp_json import group, load
+from tests.traces.spans import one_trace
+from tests.traces.spans import span as one_span
 
 DATA = Path(__file__).parent / "data"
 STACKS = sorted(folder.name for folder in DATA.iterdir() if folder.is_dir())
@@ -113,6 +115,68 @@ def test_mangled_spans_give_traces(stack):
     """Odd types, cut texts, lost keys, broken times and parents raise nothing."""
     for seed in range(2):
         check(stack, seed)
+
+
+DEEP = ['{"message":' * 900 + "1" + "}" * 900, "[" * 900 + "]" * 900, '{"args":[1,"x y"]}']
+ODD_MESSAGES = [
+    '{"role": "assistant", "tool_calls": 1}',
+    '[{"role": "assistant", "tool_calls": [1, "a", {"function": 1}]}]',
+    '{"choices": [1]}',
+    '{"generations": [[1]]}',
+    '{"output": [[[]]]}',
+    '[["user", 1]]',
+    '[{"role": "tool", "content": [{"type": "tool-result", "output": 5}]}]',
+    '{"replies": ["a", 1, {"role": "assistant", "content": ["x", {"tool_call": 1}]}]}',
+    '{"messages": [{"role": "tool", "content": [{"tool_call_result": {"origin": 1}}]}]}',
+]
+VENDORS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    *(
+        ({key: kind}, (given, got))
+        for key, given, got, kinds in (
+            (
+                "langfuse.observation.type",
+                "langfuse.observation.input",
+                "langfuse.observation.output",
+                ("generation", "tool", "agent", "span"),
+            ),
+            ("langsmith.span.kind", "gen_ai.prompt", "gen_ai.completion", ("llm", "tool", "chain")),
+            (
+                "mlflow.spanType",
+                "mlflow.spanInputs",
+                "mlflow.spanOutputs",
+                ("LLM", "TOOL", "AGENT"),
+            ),
+            ("genkit:metadata:subtype", "genkit:input", "genkit:output", ("model", "tool", "flow")),
+        )
+        for kind in kinds
+    ),
+    ({"gen_ai.operation.name": "chat"}, ("gen_ai.prompt", "gen_ai.completion")),
+    ({"gen_ai.operation.name": "chat"}, ("gen_ai.input.messages", "gen_ai.output.messages")),
+    (
+        {"ai.operationId": "ai.generateText.doGenerate"},
+        ("ai.prompt.messages", "ai.response.toolCalls", "ai.response.text"),
+    ),
+    ({"ai.toolCall.name": "run_sql"}, ("ai.toolCall.args", "ai.toolCall.result")),
+    ({"gen_ai.system": "openai"}, ("request_data", "response_data")),
+    (
+        {"spring.ai.tool.definition.name": "runSql"},
+        ("spring.ai.tool.call.arguments", "spring.ai.tool.call.result"),
+    ),
+    (
+        {"haystack.component.name": "llm", "haystack.component.type": "OpenAIChatGenerator"},
+        ("haystack.component.input", "haystack.component.output"),
+    ),
+    ({}, ("haystack.agent.input", "haystack.agent.output")),
+]
+
+
+@pytest.mark.parametrize(("facts", "keys"), VENDORS)
+def test_odd_values_of_vendors_give_traces(facts, keys):
+    """Whatever stands under a vendor's names, nothing raises."""
+    for value in [*ODD, *DEEP, *ODD_MESSAGES]:
+        odd = one_span(1, facts | dict.fromkeys(keys, value), name="haystack.agent.run")
+        for trace in assemble(one_trace(odd)):
+            assert Trace.from_dict(trace.to_dict()) == trace
 
 
 @pytest.mark.slow

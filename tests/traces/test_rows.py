@@ -86,6 +86,36 @@ def test_python_values_keep_their_kind():
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "hours"),
+    [
+        ("datetime.timezone.utc", 0),
+        ("zoneinfo.ZoneInfo(key='UTC')", 0),
+        ("datetime.timezone(datetime.timedelta(seconds=7200))", 2),
+    ],
+)
+def test_times_keep_their_zone(written, hours):
+    """PostgreSQL's drivers give a timestamp with a time zone as any of these."""
+    text = f"[(datetime.datetime(2025, 1, 2, 3, 4, tzinfo={written}), None)]"
+    (row,) = read_rows(text).rows
+    zone = datetime.timezone(datetime.timedelta(hours=hours))
+    assert row["column_1"] == datetime.datetime(2025, 1, 2, 3, 4, tzinfo=zone)
+    assert row["column_1"].utcoffset() == datetime.timedelta(hours=hours)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n[{"n": 47}]\n```',
+        'Found 1 row:\n\n```\n[{"n": 47}]\n```\nDone.',
+        "```csv\nn\n47\n```",
+    ],
+)
+def test_rows_in_a_fence_are_those_inside_it(text):
+    """The marks around them are no column."""
+    assert [list(row) for row in read_rows(text, "SELECT COUNT(*) AS n FROM t").rows] == [["n"]]
+
+
 def test_big_numbers_keep_their_digits():
     """Numbers beyond a float's precision are not rounded."""
     (row,) = read_rows('[{"id": 12345678901234567890, "v": 0.1234567890123456789}]').rows

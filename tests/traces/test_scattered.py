@@ -116,6 +116,58 @@ def test_sql_that_only_a_tool_call_shows_ran_with_unknown_rows(inputs):
     assert execute.observed("rows").state == "not captured"
 
 
+def test_a_call_without_a_reply_says_that_it_may_not_have_run():
+    """A statement that only a model asked for has no rows, and why is said."""
+    (trace,) = traces(span(2, chat([text("user", "How many?")], call("c1"))))
+    execute = trace.stage("execute")
+    assert (execute.rows, execute.error) == (None, None)
+    assert "no reply to it: whether it ran can't be told" in execute.observed("rows").why
+
+
+def tried(call_id: str, sql: str):
+    part = {"type": "tool_call", "id": call_id, "name": "run_sql", "arguments": {"sql": sql}}
+    return {"role": "assistant", "parts": [part]}
+
+
+def replied(call_id: str, response):
+    part = {"type": "tool_call_response", "id": call_id, "response": response}
+    return {"role": "tool", "parts": [part]}
+
+
+FIRST_SQL = "SELECT COUNT(*) AS n FROM orders WHERE no_such_column = 1"
+TRIED = [
+    ("generate", FIRST_SQL),
+    ("execute", None),
+    ("generate_2", SQL),
+    ("execute_2", None),
+    ("answer", "47"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ids", "lost"), [(("c1", "c2"), 0), (("c1", "c2"), 1), (("call_0", "call_0"), 0)]
+)
+def test_each_statement_of_a_conversation_has_its_own_reply(ids, lost):
+    """Even where a server gives each call the same id, or the span of the first call is lost."""
+    history = [
+        text("user", "How many?"),
+        tried(ids[0], FIRST_SQL),
+        replied(ids[0], "Error: no such column: no_such_column"),
+        tried(ids[1], SQL),
+        replied(ids[1], [{"n": 47}]),
+    ]
+    spans = [
+        span(2, chat(history[:1], history[1]), parent=1),
+        span(4, chat(history[:3], history[3]), parent=1),
+        span(6, chat(history, text("assistant", "47")), parent=1),
+    ]
+    (trace,) = traces(span(1, agent("How many?", "47"), for_ms=90), *spans[lost:])
+    assert shape(trace) == ("How many?", TRIED)
+    first, second = [stage for stage in trace.stages if stage.kind == "execute"]
+    assert (first.rows, first.error) == (None, "Error: no such column: no_such_column")
+    assert (second.rows, second.error) == ([{"n": 47}], None)
+
+
 def test_rows_of_a_tool_call_come_from_the_next_calls_history():
     """Two model calls without an agent, a tool or a database tell all there is."""
     (trace,) = traces(

@@ -100,6 +100,7 @@ def opened_agent(cases: list[Case], options: dict[str, Any]) -> Iterator[Callabl
         http=options["otlp_http"],
         directory=options["store_dir"],
         wait_s=options["span_wait"],
+        is_alone=options["concurrency"] == 1,
     ) as spans:
         yield ServiceAgent(request, spans, case_ids_of(cases))
         if spans.silent:

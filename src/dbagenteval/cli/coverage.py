@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import dbagenteval
+from dbagenteval.cli.dialects import DIALECT
 from dbagenteval.cli.outputs import check_outputs, inputs_of
 from dbagenteval.cli.stores import in_range
 from dbagenteval.errors import UserError
@@ -31,7 +32,7 @@ __all__ = ["command"]
 @click.option(
     "--tenant", metavar="COLUMN", help="The column that tells tenants apart; else that of --rules."
 )
-@click.option("--dialect", help="Dialect of references whose case names none.")
+@click.option("--dialect", type=DIALECT, help="Dialect of references whose case names none.")
 @click.option(
     "--top", type=click.IntRange(min=1), default=10, show_default=True, help="List so many."
 )

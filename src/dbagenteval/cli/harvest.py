@@ -108,6 +108,7 @@ class _Database:
         execute = limited_executor(url)
         if execute is None:
             return cls(None)
+        from dbagenteval.cli.known import check_tenant
         from dbagenteval.executors import read_only_engine
         from dbagenteval.harvest.people import read_people
         from dbagenteval.rules.dialects import from_system_name
@@ -115,6 +116,9 @@ class _Database:
 
         engine = read_only_engine(url)
         schema = read_schema(engine)
+        tenant = _tenant(options["tenant"])
+        if tenant is not None:
+            check_tenant(schema, tenant[0])
         people = read_people(schema, url, from_system_name(engine.dialect.name) or "")
         return cls(execute, schema, people)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from dbagenteval.errors import TargetError, quoted
 from dbagenteval.failures import Known
 
 if TYPE_CHECKING:
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
 
     from dbagenteval.slices.schema import Schema
 
-__all__ = ["known_of"]
+__all__ = ["check_tenant", "known_of"]
 
 _MAX_ROWS = 100_000
 _MAX_TENANTS = 1_000
@@ -27,13 +29,15 @@ def known_of(url: str, tenant: str | None) -> Known:
             100,000 rows of each table that has it.
 
     Raises:
-        TargetError: The database can't be opened.
+        TargetError: The database can't be opened, or none of its tables has the tenant column.
     """
     from dbagenteval.executors import read_only_engine
     from dbagenteval.slices.reflection import read_schema
 
     engine = read_only_engine(url)
     schema = read_schema(engine)
+    if tenant is not None:
+        check_tenant(schema, tenant)
     return Known(
         columns={
             table.name.lower(): tuple(column.name.lower() for column in table.columns)
@@ -42,6 +46,21 @@ def known_of(url: str, tenant: str | None) -> Known:
         joins=tuple(_joins(schema)),
         tenants=() if tenant is None else tuple(_tenants(engine, schema, tenant)),
     )
+
+
+def check_tenant(schema: Schema, column: str) -> None:
+    """Refuse a tenant column that no table has: nothing would be found, and nobody would know.
+
+    Raises:
+        TargetError: There is no such column.
+    """
+    columns = {each.name for table in schema for each in table.columns}
+    if column.lower() not in {name.lower() for name in columns}:
+        close = get_close_matches(column, sorted(columns), n=1)
+        raise TargetError(
+            f"tenant column {quoted(column)}: no table of the database has it",
+            hint=f"did you mean {close[0]}?" if close else None,
+        )
 
 
 def _joins(schema: Schema) -> Iterator[str]:

@@ -27,6 +27,8 @@ __all__ = ["OwnSpans", "ReceivedSpans", "case_ids_of", "receiving", "traced_in_p
 
 _POLL_S = 0.2
 _MAX_SPANS = 100_000
+_CLOCK_NS = 50_000_000
+"""Clocks of some SDKs tell milliseconds only."""
 _SETTLE_S = 1.5
 """The last spans of a turn may be exported after its root; most exporters wait a second."""
 
@@ -47,35 +49,60 @@ class ReceivedSpans:
         store: Where the receiver puts them.
         endpoints: Where it listens, for a person.
         wait_s: How long to wait for the spans of a question.
+        is_alone: True if one question is asked at a time.
     """
 
-    def __init__(self, store: Store, endpoints: str, wait_s: float) -> None:
+    def __init__(self, store: Store, endpoints: str, wait_s: float, *, is_alone: bool) -> None:
         self._store = store
         self._endpoints = endpoints
         self._wait_s = wait_s
+        self.is_alone = is_alone
         self.asked = 0
-        self.silent = 0
+        self._silent: set[str] = set()
+        self._is_linked = True
+
+    @property
+    def silent(self) -> int:
+        """Give the number of questions of which no span came."""
+        return len(self._silent)
 
     def spans_of(self, call: CallContext) -> list[OtelTrace]:
-        """Wait until the span of the request has come, and nothing more after it."""
+        """Wait until the span of the request has come, and nothing more after it.
+
+        A service that did not continue a request's trace before is waited for by its other traces.
+        """
         until = time.monotonic() + self._wait_s
         seen, since = 0, time.monotonic()
         groups: list[OtelTrace] = []
         while True:
             self._store.flush()
             groups = list(self._store.otel_traces(trace_ids=[call.trace_id]))
+            others = [] if self._is_linked else self._others_of(call)
             now = time.monotonic()
-            count = sum(len(group.spans) + len(group.logs) for group in groups)
+            count = sum(len(group.spans) + len(group.logs) for group in [*groups, *others])
             if count != seen:
                 seen, since = count, now
-            has_root = any(
+            has_root = bool(others) or any(
                 span.parent_span_id == call.span_id for group in groups for span in group.spans
             )
             if (has_root and now - since >= _SETTLE_S) or now >= until:
                 self.asked += 1
-                self.silent += not groups
+                if not groups:
+                    self._silent.add(call.trace_id)
                 return groups
             time.sleep(_POLL_S)
+
+    def others_of(self, call: CallContext) -> list[OtelTrace]:
+        """Give the traces that began since a question was asked and are not that of the call."""
+        others = self._others_of(call)
+        if others:
+            self._is_linked = False
+            self._silent.discard(call.trace_id)
+        return others
+
+    def _others_of(self, call: CallContext) -> list[OtelTrace]:
+        began = self._store.otel_traces(since_ns=call.asked_ns - _CLOCK_NS)
+        return [group for group in began if group.trace_id not in ("", call.trace_id)]
 
     def why_none(self) -> str:
         """Say what a service must do."""
@@ -138,7 +165,7 @@ def _store(directory: str | None) -> Iterator[Store]:
 
 @contextmanager
 def receiving(
-    *, grpc: str, http: str, directory: str | None, wait_s: float
+    *, grpc: str, http: str, directory: str | None, wait_s: float, is_alone: bool
 ) -> Iterator[ReceivedSpans]:
     """Receive spans while the block runs.
 
@@ -156,7 +183,7 @@ def receiving(
         try:
             asyncio.run_coroutine_threadsafe(receiver.start(), loop).result()
             endpoints = f"http://{receiver.http_address} or gRPC http://{receiver.grpc_address}"
-            yield ReceivedSpans(store, endpoints, wait_s)
+            yield ReceivedSpans(store, endpoints, wait_s, is_alone=is_alone)
             asyncio.run_coroutine_threadsafe(receiver.stop(), loop).result()
         finally:
             loop.call_soon_threadsafe(loop.stop)

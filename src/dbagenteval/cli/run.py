@@ -11,6 +11,7 @@ import click
 
 from dbagenteval.cli.abbreviations import CommandWithAbbreviations
 from dbagenteval.cli.agents import service_options
+from dbagenteval.cli.dialects import DIALECT
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.outputs import check_outputs, inputs_of
 from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
@@ -51,7 +52,7 @@ _NEEDS_EXECUTOR = (
 @click.option("--rules", metavar="FILE:NAME", help="A list of rules.")
 @click.option("--prove-tenant", metavar="COLUMN=VALUE", help=PROVE_TENANT_HELP)
 @judge_options
-@click.option("--dialect", metavar="NAME", help="Database type, for rules that name none.")
+@click.option("--dialect", type=DIALECT, help="Database type, for rules that name none.")
 @click.option("--tags", metavar="A,B", help="Run only cases that have one of these tags.")
 @click.option("-k", "expression", metavar="EXPR", help="Run only cases that match: a and not b.")
 @click.option("--concurrency", type=int, default=4, show_default=True, help="Cases at a time.")

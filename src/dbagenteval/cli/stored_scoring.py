@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dbagenteval.cli.dialects import DIALECT
 from dbagenteval.cli.judging import judge_of, judge_options, judge_usage
 from dbagenteval.cli.proving import PROVE_TENANT_HELP, proofs_of
 from dbagenteval.cli.stores import in_range, store_option
@@ -30,7 +31,7 @@ _SETTINGS = ("dialect", "judge", "prove_tenant", "replay_sql")
 def scoring_options(function: _Command) -> _Command:
     """Add the options that say how stored traces are scored to a command."""
     for option in (
-        click.option("--dialect", help="Dialect of the SQL for rules that name none."),
+        click.option("--dialect", type=DIALECT, help="Database type, for rules that name none."),
         judge_options,
         click.option("--prove-tenant", metavar="COLUMN=VALUE", help=PROVE_TENANT_HELP),
         click.option("--rules", metavar="FILE:NAME", help="A list of rules, for every trace."),
@@ -61,8 +62,7 @@ class StoredScoring:
     """
 
     def __init__(self, cases_file: str, options: dict[str, Any]) -> None:
-        from dbagenteval.cases import load_cases
-        from dbagenteval.cli.datasets import needs_executor, own_data
+        from dbagenteval.cli.datasets import needs_executor, own_data, read_cases
         from dbagenteval.cli.replaying import replay_of
         from dbagenteval.cli.targets import load_executor, load_rules
         from dbagenteval.suite.match import Matcher
@@ -71,7 +71,7 @@ class StoredScoring:
         self._options = options
         self._cases_file = cases_file
         dialect = options["dialect"]
-        self.cases = load_cases(cases_file)
+        self.cases = read_cases(cases_file)
         if dialect:
             self.cases = [replace(case, dialect=case.dialect or dialect) for case in self.cases]
         self.matcher = Matcher(self.cases)

@@ -72,6 +72,10 @@ def load_rules(text: str) -> list[Check]:
     rules = load_target(text, "--rules")
     if not isinstance(rules, (list, tuple)) or not all(isinstance(rule, Check) for rule in rules):
         raise TargetError(f"{text} must be a list of checks, such as [ReadOnly(), ...]")
+    if not rules:
+        raise TargetError(
+            f"{text} is an empty list, so no rule would be checked; leave out --rules"
+        )
     return list(rules)
 
 

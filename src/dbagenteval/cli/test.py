@@ -75,10 +75,11 @@ def run(folder: str | None, path: str | None, selects: tuple[str, ...], **option
     if config_errors:
         raise UserError("\n".join(str(item) for item in config_errors))
     tests = at_date(tests_of(project, folder, selects), day_of(options["today"]))
+    settings = settings_of(project.config, options)
     judge = judge_of(options)
     if judge is None and any(each["type"] == "rubric" for t in tests for each in t.assertions):
         raise UserError("a test has a rubric; give --judge, another model than the agent's")
-    settings = replace(settings_of(project.config, options), project=project, judge=judge)
+    settings = replace(settings, project=project, judge=judge)
     agent = asked_agent(project, options)
     html_path = options["html_path"]
     if html_path:

@@ -78,6 +78,7 @@ def settings_of(config: Config, options: Mapping[str, Any]) -> RunSettings:
         provider, colon, name = model.partition(":")
         if not (provider and colon and name):
             raise UserError(f"--model: expected provider:model, got {model!r}; nothing ran")
+    _refuse_self_grading(models, options)
     comparison = given.get("comparison") or {}
     if isinstance(comparison, str):
         comparison = {"mode": comparison}
@@ -103,6 +104,17 @@ def settings_of(config: Config, options: Mapping[str, Any]) -> RunSettings:
         extract=_extractor(options["extract"], given.get("prices", {})),
         provenance=bool(given.get("provenance")),
     )
+
+
+def _refuse_self_grading(models: Sequence[str], options: Mapping[str, Any]) -> None:
+    tested = {model.casefold() for model in models}
+    for option in ("extract", "judge"):
+        named = options[option]
+        if named is not None and named.partition("@")[0].casefold() in tested:
+            raise UserError(
+                f"--{option} {named}: a model under test grades no answers, its own least of all; "
+                "name another; nothing ran"
+            )
 
 
 def _extractor(text: str | None, prices: Mapping[str, Any]) -> Callable[[str], str] | None:

@@ -10,15 +10,16 @@ from typing import Any
 from dbagenteval.cases import Case
 from dbagenteval.checks import NumbersGrounded
 from dbagenteval.compare import compare_rows
+from dbagenteval.failures.agent_sql import closest_edit, dialect_of, is_sql
 from dbagenteval.failures.database_errors import blames_statement
-from dbagenteval.failures.edit import SqlEdit, sql_edit
+from dbagenteval.failures.edit import SqlEdit
 from dbagenteval.failures.structure import outline
 from dbagenteval.failures.wording import edit_words
 from dbagenteval.printable import printable
 from dbagenteval.scorecard import FAIL, PASS, CheckResult, Scorecard
 from dbagenteval.traces import Rows, Stage, Trace
 
-__all__ = ["Blame", "blame"]
+__all__ = ["Blame", "RunAgain", "blame", "kind_of"]
 
 _BEFORE_SQL = ("route", "plan", "retrieve")
 _WITHIN_ITSELF = (*_BEFORE_SQL, "generate")
@@ -98,7 +99,7 @@ def _answer_fits(card: Scorecard, trace: Trace, case: Case | None) -> bool | Non
     of_answers = {
         result.status
         for result in card.results
-        if _kind(trace, result) == "answer" and result.check not in _OF_THE_RESULT
+        if kind_of(trace, result) == "answer" and result.check not in _OF_THE_RESULT
     }
     if FAIL in of_answers:
         return False
@@ -106,7 +107,8 @@ def _answer_fits(card: Scorecard, trace: Trace, case: Case | None) -> bool | Non
     return {PASS: True, FAIL: False}.get(grounded.status)
 
 
-def _kind(trace: Trace, result: CheckResult) -> str:
+def kind_of(trace: Trace, result: CheckResult) -> str:
+    """Give the kind of the stage that a result speaks of, its name if the trace has no such."""
     stage = trace.stage(result.stage)
     return result.stage if stage is None else stage.kind
 
@@ -127,23 +129,19 @@ class _Culprit:
         self._answer_fits = _answer_fits(card, trace, case)
         self._wanted = [one["rows"]["count"] for one in card.meta.get("reference") or ()]
         self._again = again
-        self._dialect = (case.dialect if case else None) or trace.meta.get("dialect")
-        self._references = [] if case is None else case.reference_sqls
+        self._case = case
+        self._dialect = dialect_of(trace, case)
         self._written = self._sql_before(trace.stage(failed.stage))
 
     def found(self) -> Blame:
-        kind = _kind(self._trace, self._failed)
-        if kind in _WITHIN_ITSELF:
-            return self._blame(
-                kind, f"its own check {self._failed.check} failed", self._failed.stage
-            )
+        kind = kind_of(self._trace, self._failed)
         if kind == "execute":
             return self._of_execution()
-        if self._failed.check == "reference_numbers":
+        is_within = kind in _WITHIN_ITSELF
+        if self._failed.check == "reference_numbers" and not is_within:
             return self._of_result(instead="answer")
-        return self._blame(
-            "answer", f"its own check {self._failed.check} failed", self._failed.stage
-        )
+        why = f"its own check {self._failed.check} failed"
+        return self._blame(kind if is_within else "answer", why, self._failed.stage)
 
     def _of_execution(self) -> Blame:
         stage = self._trace.stage(self._failed.stage)
@@ -163,7 +161,7 @@ class _Culprit:
             if instead == "answer":
                 return self._blame(instead, "the trace shows neither SQL nor rows, only the answer")
             return self._blame(instead, "the trace does not show the SQL that gave the rows")
-        edit = self._edit()
+        edit = closest_edit(str(self._written.output), self._case, self._dialect)
         if self._gives_other_rows():
             return self._blame("execute", "the SQL gives other rows when it is run again")
         if edit is not None and edit.kinds == ("same",):
@@ -207,23 +205,19 @@ class _Culprit:
         """Give the SQL that led to a stage: the last that was written before it."""
         stages = self._trace.stages
         until = next((n for n, each in enumerate(stages) if each is stage), len(stages))
-        written = [each for each in stages[:until] if _is_sql(each)]
-        return written[-1] if written else next(filter(_is_sql, stages), None)
-
-    def _edit(self) -> SqlEdit | None:
-        sql = str(self._written.output) if self._written is not None else ""
-        edits = [sql_edit(sql, reference, self._dialect) for reference in self._references]
-        return min(edits, key=lambda edit: (edit.kinds != ("same",), len(edit.kinds)), default=None)
+        written = [each for each in stages[:until] if is_sql(each)]
+        return written[-1] if written else next(filter(is_sql, stages), None)
 
     def _not_given_by(self, stage: Stage) -> set[str]:
         """Give the tables that the reference reads, the SQL does not, and the stage did not name.
 
         Only a stage that gave tables of the SQL is one that gives tables.
         """
-        if self._written is None or not self._references or stage.output is None:
+        references = () if self._case is None else self._case.reference_sqls
+        if self._written is None or not references or stage.output is None:
             return set()
         used = _tables(str(self._written.output), self._dialect)
-        needed = [_tables(reference, self._dialect) for reference in self._references]
+        needed = [_tables(reference, self._dialect) for reference in references]
         unused = set.intersection(*needed) - used
         given = set(re.findall(r"\w+", str(stage.output).casefold()))
         is_whole = stage.observed("output").is_evidence
@@ -244,10 +238,6 @@ class _Culprit:
             return False
         rows = self._again(str(self._written.output), self._trace)
         return rows is not None and not compare_rows(rows, stage.rows).equal
-
-
-def _is_sql(stage: Stage) -> bool:
-    return stage.kind == "generate" and isinstance(stage.output, str) and bool(stage.output.strip())
 
 
 def _tables(sql: str, dialect: str | None) -> set[str]:

@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dbagenteval.cases import Case
-from dbagenteval.failures.edit import SqlEdit, sql_edit
+from dbagenteval.failures.agent_sql import closest_edit, dialect_of, last_sql
+from dbagenteval.failures.blame import kind_of
 from dbagenteval.failures.structure import outline
 from dbagenteval.scorecard import CheckResult, Scorecard
 from dbagenteval.traces import Trace
 
-__all__ = ["Outcome", "last_sql", "outcome_of"]
+__all__ = ["Outcome", "outcome_of"]
 
 _DATA = re.compile(r"\[[^\[\]]*\]|'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\d+(?:[.,:\-]\d+)*")
 _MAX_REASON_CHARS = 160
@@ -76,14 +77,14 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
         case: The case it was scored by, or None.
         stage: Kind of the stage to blame, if that is known.
     """
-    dialect = (case.dialect if case else None) or trace.meta.get("dialect")
+    dialect = dialect_of(trace, case)
     sql = last_sql(trace)
     found = outline(sql, dialect) if sql else None
     failed = card.failed
-    edit = _edit(sql, case, dialect) if failed is not None and case is not None else None
+    edit = None if failed is None else closest_edit(sql, case, dialect)
     return Outcome(
         verdict=card.verdict,
-        stage=stage or _kind(trace, failed),
+        stage=stage or (kind_of(trace, failed) if failed else ""),
         check=failed.check if failed else "evaluation" if card.error else "",
         reason=_reason(failed, card.error),
         tables=found.tables if found else (),
@@ -97,32 +98,9 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
     )
 
 
-def last_sql(trace: Trace) -> str:
-    """Give the last SQL that was written in a trace, empty if none was seen."""
-    texts = [
-        stage.output
-        for stage in trace.stages
-        if stage.kind == "generate" and isinstance(stage.output, str) and stage.output.strip()
-    ]
-    return texts[-1] if texts else ""
-
-
-def _kind(trace: Trace, failed: CheckResult | None) -> str:
-    if failed is None:
-        return ""
-    stage = trace.stage(failed.stage)
-    return failed.stage if stage is None else stage.kind
-
-
 def _reason(failed: CheckResult | None, error: str | None) -> str:
     """Give the code, else the detail without the values that differ from trace to trace."""
     if failed is not None and failed.reason:
         return failed.reason
     detail = failed.detail if failed is not None else error or ""
     return " ".join(_DATA.sub("…", detail[:1000]).split())[:_MAX_REASON_CHARS]
-
-
-def _edit(sql: str, case: Case, dialect: str | None) -> SqlEdit | None:
-    """Give the edit from the reference that is closest to the SQL."""
-    edits = [sql_edit(sql, reference, dialect) for reference in case.reference_sqls] if sql else []
-    return min(edits, key=lambda edit: len(edit.kinds), default=None)

@@ -9,9 +9,9 @@ from typing import Any
 
 from dbagenteval.checks import Executor
 from dbagenteval.harvest.candidates import Candidate
-from dbagenteval.harvest.reading import why_not_run
 from dbagenteval.harvest.repair import repairs
 from dbagenteval.slices.schema import Schema
+from dbagenteval.suite.reading import why_not_run
 from dbagenteval.suite.replay_session import ReplayRefused
 from dbagenteval.traces import Rows
 

@@ -15,14 +15,11 @@ from dbagenteval.harvest.repair_aggregates import mend_aggregates, mend_distinct
 from dbagenteval.harvest.repair_fan_out import mend_fan_out
 from dbagenteval.harvest.repair_names import mend_names
 from dbagenteval.harvest.repair_tenant import mend_tenant
-from dbagenteval.rules import ReadOnly
 from dbagenteval.rules.sql import read_sql
 from dbagenteval.slices.schema import Schema
-from dbagenteval.traces import Trace
+from dbagenteval.suite.reading import why_not_run
 
 __all__ = ["Repair", "repairs"]
-
-_READ_ONLY = ReadOnly()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +83,7 @@ def repairs(
         ]
     for mended in (together, *alone):
         sql = mended.tree.sql(dialect=dialect)
-        if mended.said and sql not in seen and _only_reads(sql, dialect):
+        if mended.said and sql not in seen and why_not_run(sql, dialect) is None:
             seen.add(sql)
             words = "; ".join(each for said in mended.said.values() for each in said)
             yield Repair(sql=sql, kind="+".join(mended.said), words=words)
@@ -104,8 +101,3 @@ def _mended(original: exp.Expr, steps: Mapping[str, Callable[[exp.Expr], list[st
     tree = original.copy()
     said = {kind: step(tree) for kind, step in steps.items()}
     return _Mended(tree, {kind: words for kind, words in said.items() if words})
-
-
-def _only_reads(sql: str, dialect: str | None) -> bool:
-    parsed = read_sql(sql, dialect)
-    return not parsed.problem and _READ_ONLY.sql_problem(parsed, Trace("-")) is None

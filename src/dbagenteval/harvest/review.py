@@ -11,11 +11,12 @@ from dbagenteval.cases import Case
 from dbagenteval.checks import Executor
 from dbagenteval.errors import described
 from dbagenteval.failures import sql_edit
-from dbagenteval.harvest.reading import why_not_run
 from dbagenteval.harvest.redact import stand_in_of
 from dbagenteval.printable import printable
+from dbagenteval.rules.dialects import from_system_name
 from dbagenteval.rules.sql import read_sql
 from dbagenteval.slices import dataset_executor
+from dbagenteval.suite.reading import why_not_run
 from dbagenteval.traces import Rows
 
 __all__ = ["ReferenceRun", "refusal", "run_reference", "sheet"]
@@ -183,7 +184,7 @@ def _diff(agent: str, reference: str, dialect: str | None) -> list[str]:
 
 
 def _pretty(sql: str, dialect: str | None) -> list[str]:
-    parsed = read_sql(sql, dialect)
+    parsed = read_sql(sql, None if dialect is None else from_system_name(dialect))
     if parsed.problem is not None:
         return _lines(sql)
     texts = (each.sql(dialect=parsed.dialect, pretty=True) for each in parsed.statements)

@@ -9,7 +9,6 @@ from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.errors import SliceError
-from dbagenteval.rules import ReadOnly
 from dbagenteval.rules.sql import read_sql
 from dbagenteval.slices.failing import (
     Failure,
@@ -23,6 +22,7 @@ from dbagenteval.slices.planting import with_another_tenant
 from dbagenteval.slices.redaction import Redact
 from dbagenteval.slices.script import Rows
 from dbagenteval.slices.slicing import DataSlice, Extract, read_extract, slice_extract
+from dbagenteval.suite.reading import why_not_run
 from dbagenteval.traces import Trace
 
 __all__ = ["slice_failure"]
@@ -133,12 +133,10 @@ def _result(extract: Extract) -> Iterator[_Shown]:
 
 
 def _check_reading(extract: Extract) -> None:
-    rule = ReadOnly()
     for sql in extract.statements:
-        parsed = read_sql(sql, extract.dialect)
         # What does not parse is run all the same: how it fails is what the slice is to show.
-        if not parsed.statements:
+        if not read_sql(sql, extract.dialect).statements:
             continue
-        problem = parsed.problem or rule.sql_problem(parsed, Trace("-"))
-        if problem:
+        problem = why_not_run(sql, extract.dialect)
+        if problem is not None:
             raise SliceError(f"the SQL is not run: {problem}")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dbagenteval.cases import Case
 from dbagenteval.errors import described
-from dbagenteval.rules import ReadOnly
-from dbagenteval.scorecard import PASS
 from dbagenteval.slices.dataset import Dataset
+from dbagenteval.suite.reading import why_not_run
 from dbagenteval.traces import Stage, Trace
 
 __all__ = ["on_data"]
 
-_READ_ONLY = ReadOnly()
+_OF_RECORDED_ROWS = ("observed", "positional", "replayed")
 
 
 def on_data(trace: Trace, data: Dataset) -> Trace:
@@ -39,18 +37,18 @@ def on_data(trace: Trace, data: Dataset) -> Trace:
         if stage.kind == "generate":
             sql, was_run = _seen_sql(stage), False
         elif stage.kind == "execute":
-            stages.append(_executed(stage, stage.meta.get("sql") or sql, trace, data))
+            stages.append(_executed(stage, stage.meta.get("sql") or sql, data))
             was_run = True
             continue
         elif stage.kind == "answer":
             if not was_run:
-                stages.append(_executed(Stage("execute", _new_name(trace)), sql, trace, data))
+                stages.append(_executed(Stage("execute", _new_name(trace)), sql, data))
                 was_run = True
             stages.append(_hidden(stage, "output", "the answer was made from other data"))
             continue
         stages.append(stage)
     if not was_run:
-        stages.append(_executed(Stage("execute", _new_name(trace)), sql, trace, data))
+        stages.append(_executed(Stage("execute", _new_name(trace)), sql, data))
     meta = {key: value for key, value in trace.meta.items() if key != "not_observed"}
     return Trace(trace.question, stages, meta)
 
@@ -66,26 +64,18 @@ def _seen_sql(stage: Stage) -> str | None:
     return None
 
 
-def _executed(stage: Stage, sql: str | None, trace: Trace, data: Dataset) -> Stage:
+def _executed(stage: Stage, sql: str | None, data: Dataset) -> Stage:
     if not sql:
         return _hidden(stage, "rows", "its SQL was not seen, so it can't run on the case's data")
     meta = {name: value for name, value in stage.meta.items() if name not in _OF_RECORDED_ROWS}
-    problem = _problem(sql, trace, data.dialect)
+    problem = why_not_run(sql, data.dialect)
     if problem is not None:
-        return replace(stage, rows=None, error=f"not run on the case's data: {problem}", meta=meta)
+        error = f"not run on the case's data: read_only: {problem}"
+        return replace(stage, rows=None, error=error, meta=meta)
     try:
         return replace(stage, rows=data(sql), error=None, meta=meta)
     except Exception as error:  # noqa: BLE001 whatever a database raises is what the agent's SQL does
         return replace(stage, rows=None, error=described(error), meta=meta)
-
-
-_OF_RECORDED_ROWS = ("observed", "positional", "replayed")
-
-
-def _problem(sql: str, trace: Trace, dialect: str) -> str | None:
-    alone = Trace(trace.question, [Stage("generate", output=sql)], {"dialect": dialect})
-    result = _READ_ONLY.run(alone, Case(trace.question or "(no question)"))
-    return None if result.status == PASS else f"{_READ_ONLY.name}: {result.detail}"
 
 
 def _hidden(stage: Stage, what: str, why: str) -> Stage:

@@ -88,8 +88,10 @@ class Score:
             found.append(f"{len(self.drafts)} case(s) are drafts")
         if self.unobserved and not gate.allow_skipped:
             found.append(f"{sum(self.unobserved.values())} check(s) had no evidence")
-        if not total and not self.unmatched.total:
-            found.append("no trace was scored")
+        if not total and self.unmatched.skipped == self.unmatched.total:
+            found.append(
+                "no trace was scored" + " by a case or a rule" * bool(self.unmatched.total)
+            )
         return found
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dbagenteval.cases import Case
 from dbagenteval.executors import Executor
-from dbagenteval.rules import ReadOnly
-from dbagenteval.scorecard import PASS, Scorecard
+from dbagenteval.scorecard import Scorecard
+from dbagenteval.suite.reading import why_not_run
 from dbagenteval.traces import Rows, Stage, Trace
 
 __all__ = ["Replay", "mark_replayed"]
@@ -43,7 +42,6 @@ class Replay:
     ) -> None:
         self._execute = execute
         self._dialect = dialect
-        self._rule = ReadOnly()
         self._now = now
         self._known: OrderedDict[str, tuple[Rows | None, str, str]] = OrderedDict()
         self.replayed = 0
@@ -115,10 +113,10 @@ class Replay:
         if sql in self._known:
             self._known.move_to_end(sql)
             return self._known[sql]
-        problem = self._problem(sql, trace)
+        problem = why_not_run(sql, trace.meta.get("dialect") or self._dialect)
         at = self._now()
         if problem is not None:
-            found: tuple[Rows | None, str, str] = (None, problem, at)
+            found: tuple[Rows | None, str, str] = (None, f"read_only: {problem}", at)
         else:
             try:
                 found = (self._execute(sql), "", at)
@@ -128,12 +126,6 @@ class Replay:
         if len(self._known) > _KEPT_RESULTS:
             self._known.popitem(last=False)
         return found
-
-    def _problem(self, sql: str, trace: Trace) -> str | None:
-        meta = {"dialect": trace.meta.get("dialect") or self._dialect}
-        alone = Trace(trace.question, [Stage("generate", output=sql)], meta)
-        result = self._rule.run(alone, Case(trace.question or "(no question)"))
-        return None if result.status == PASS else f"{self._rule.name}: {result.detail}"
 
 
 def mark_replayed(card: Scorecard) -> Scorecard:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbagenteval.errors import UserError, quoted
-from dbagenteval.suite.span_source import CallContext, SpanSource, trace_of_call
-from dbagenteval.traces import Trace
+from dbagenteval.suite.span_source import CallContext, ServiceSpans, trace_of_call
+from dbagenteval.suite.unlinked import find_turn
+from dbagenteval.traces import Trace, assemble
 
 __all__ = ["ServiceAgent", "ServiceFailed", "ServiceRequest"]
 
@@ -90,7 +91,7 @@ class ServiceAgent:
     """
 
     def __init__(
-        self, request: ServiceRequest, spans: SpanSource, case_ids: Mapping[str, str]
+        self, request: ServiceRequest, spans: ServiceSpans, case_ids: Mapping[str, str]
     ) -> None:
         self._request = request
         self._spans = spans
@@ -101,8 +102,10 @@ class ServiceAgent:
 
         Raises:
             ServiceFailed: There is no answer.
+            AmbiguousSpans: The service did not continue the trace, and no other sign tells which
+                spans are the question's.
         """
-        call = CallContext.new(self._case_ids.get(question, ""))
+        call = CallContext.new(self._case_ids.get(question, ""), session_id, question)
         values = {
             "question": question,
             "conversation": conversation,
@@ -110,8 +113,19 @@ class ServiceAgent:
             "case_id": call.case_id,
         }
         answer = self._answer(self._request.build(values, call.headers()))
-        groups = self._spans.spans_of(call)
-        return trace_of_call(question, answer, groups, self._spans.why_none())
+        return trace_of_call(question, answer, self._turns_of(call), self._spans.why_none())
+
+    def _turns_of(self, call: CallContext) -> list[Trace]:
+        """Give the turns of the request's own trace, else the one that is told otherwise.
+
+        Raises:
+            AmbiguousSpans: Spans of other traces came, and none is certain to be the question's.
+        """
+        turns = list(assemble(self._spans.spans_of(call)))
+        if any(turn.stages for turn in turns):
+            return turns
+        unlinked = find_turn(call, self._spans.others_of(call), is_alone=self._spans.is_alone)
+        return turns if unlinked is None else [unlinked]
 
     def _answer(self, request: urllib.request.Request) -> str:
         try:

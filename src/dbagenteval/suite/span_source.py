@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import secrets
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from dbagenteval import semconv
 from dbagenteval.otlp import OtelTrace
-from dbagenteval.traces import Stage, Trace, assemble
+from dbagenteval.traces import Stage, Trace
 
-__all__ = ["CallContext", "SpanSource", "trace_of_call"]
+__all__ = ["CallContext", "ServiceSpans", "SpanSource", "trace_of_call"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +25,29 @@ class CallContext:
         trace_id: 32 hex digits.
         span_id: Of the caller, 16 hex digits.
         case_id: Of the case, or empty.
+        session_id: Of the conversation, or empty.
+        question: As it is asked.
+        asked_ns: When, in Unix nanoseconds.
     """
 
     trace_id: str
     span_id: str
     case_id: str = ""
+    session_id: str = ""
+    question: str = ""
+    asked_ns: int = 0
 
     @classmethod
-    def new(cls, case_id: str = "") -> CallContext:
-        """Make one that nobody else has."""
-        return cls(trace_id=secrets.token_hex(16), span_id=secrets.token_hex(8), case_id=case_id)
+    def new(cls, case_id: str = "", session_id: str = "", question: str = "") -> CallContext:
+        """Make one that nobody else has, for a question that is asked now."""
+        return cls(
+            trace_id=secrets.token_hex(16),
+            span_id=secrets.token_hex(8),
+            case_id=case_id,
+            session_id=session_id,
+            question=question,
+            asked_ns=time.time_ns(),
+        )
 
     def headers(self) -> dict[str, str]:
         """Give the W3C headers that carry it; the spans are to be sampled."""
@@ -53,21 +67,30 @@ class SpanSource(Protocol):
         """Say what to change when none came."""
 
 
+class ServiceSpans(SpanSource, Protocol):
+    """Gives the spans of a service, which may fail to continue the trace of a request."""
+
+    is_alone: bool
+    """True if one question is asked at a time."""
+
+    def others_of(self, call: CallContext) -> list[OtelTrace]:
+        """Give the traces that began since a question was asked and are not that of the call."""
+
+
 def trace_of_call(
-    question: str, answer: str | None, groups: Iterable[OtelTrace], why_none: str
+    question: str, answer: str | None, turns: Sequence[Trace], why_none: str
 ) -> Trace:
-    """Make the Trace of one question from its spans, and the answer that the caller got.
+    """Make the Trace of one question from the turns of its spans, and the answer that came back.
 
     The caller's answer is what the user of the agent sees, so it wins over that of the spans.
 
     Args:
         question: As it was asked.
         answer: As it came back; None leaves that of the spans.
-        groups: The spans.
+        turns: What was read from the spans.
         why_none: Said where there are none.
     """
-    made = list(assemble(groups))
-    if not made:
+    if not turns:
         trace = Trace.simple(question, answer=answer)
         notes = [
             {"what": what, "stage": kind, "state": "not captured", "why": why_none}
@@ -76,7 +99,7 @@ def trace_of_call(
         trace.meta["not_observed"] = notes
         return trace
     # Several turns under one call are parts of its work; the one that did most tells most.
-    trace = copy.copy(max(made, key=lambda one: len(one.stages)))
+    trace = copy.copy(max(turns, key=lambda one: len(one.stages)))
     trace.question = question
     trace.meta = {**trace.meta, "not_observed": _still_hidden(trace, answer)}
     if answer is not None:

@@ -19,6 +19,7 @@ from opentelemetry.trace import (
 
 from dbagenteval import semconv
 from dbagenteval.suite.span_source import CallContext, SpanSource, trace_of_call
+from dbagenteval.traces import assemble
 
 __all__ = ["traced"]
 
@@ -42,7 +43,7 @@ def traced(
         groups = spans.spans_of(call)
         if not groups:
             return result
-        return trace_of_call(question, result, groups, spans.why_none())
+        return trace_of_call(question, result, list(assemble(groups)), spans.why_none())
 
     @functools.wraps(agent)
     def ask(question: str, *args: Any, **kwargs: Any) -> Any:

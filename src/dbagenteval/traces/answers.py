@@ -13,10 +13,12 @@ from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.messages import last_user_text
-from dbagenteval.traces.spoken import answer_text, clean_question, question_text
-from dbagenteval.traces.sqltext import normal_sql, sql_in_text
+from dbagenteval.traces.spoken import answer_text, clean_question, question_text, unpacked
+from dbagenteval.traces.sqltext import is_sql, normal_sql, sql_in_text
 from dbagenteval.traces.toolkinds import CHECK, EXECUTE, FINAL, OTHER
 from dbagenteval.traces.turnreading import TurnReading
+from dbagenteval.traces.turns import orphaned_steps
+from dbagenteval.traces.writtensteps import final_of_steps
 
 _MIN_BROKEN = 60
 _ERROR = 2
@@ -40,8 +42,9 @@ def read_question(reading: TurnReading) -> Question:
     for one in _tellers(reading):
         raw = one.question
         if raw is not None and not _is_hidden(raw, reading, hidden):
-            text = str(raw) if own.QUESTION in one.node.span.attributes else question_text(raw)
-            if text:
+            is_ours = own.QUESTION in one.node.span.attributes
+            text = str(raw) if is_ours else question_text(raw)
+            if text and (is_ours or not is_sql(text)):  # an orphaned step was given a statement
                 return _asked(text, one)
     for one in reading.turn.facts:
         variables = plain(one.node.span.attributes.get("llm.prompt_template.variables"))
@@ -149,8 +152,13 @@ def _from_tellers(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageD
     # Of messages between actors the last tells the answer, of spans around each other the first.
     ordered = [one for one in tellers if one.role != MESSAGE]
     ordered += [one for one in reversed(tellers) if one.role == MESSAGE]
+    steps = {id(one.node) for one in orphaned_steps(reading.turn.heads)}
     for one in ordered:
-        if one.role == SERVER or _is_nested_agent(one, reading):
+        if (
+            one.role == SERVER
+            or _is_nested_agent(one, reading)
+            or {id(one.node), id(one.node.parent)} & steps
+        ):
             continue
         raw = one.answer
         if raw is None or _is_hidden(raw, reading, hidden):
@@ -207,28 +215,16 @@ def _from_final_tool(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
         return None
     use = finals[-1]
     one = use.source or use.writer
+    if use.source is None and use.arguments is None:
+        why = "the agent's code computes the answer, and no span shows what it came to"
+        hidden.append(("not captured", why))
     for value in [value for value, _ in use.results] + [use.arguments]:
         if value is None or _is_hidden(value, reading, hidden):
             continue
-        text = answer_text(_unpacked(value))
+        text = answer_text(unpacked(value))
         if text and one is not None:
             return _made(one, text)
     return None
-
-
-def _unpacked(value: Any) -> Any:
-    """Take an answer out of a call's arguments: the one text there is."""
-    value = plain(value)
-    if isinstance(value, dict):
-        for key in ("kwargs", "arguments", "args", "input"):
-            if value.get(key):
-                return _unpacked(value[key])
-        texts = [held for held in value.values() if isinstance(held, str)]
-        if len(texts) == 1:
-            return texts[0]
-    if isinstance(value, list) and len(value) == 1:
-        return value[0]
-    return value
 
 
 def _from_last_model(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageDraft | None:
@@ -241,7 +237,7 @@ def _from_last_model(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
     texts = [message.text for message in outputs if message.text]
     if not texts:
         return None
-    text = answer_text(texts[-1]) or ""
+    text = answer_text(final_of_steps(texts[-1], model.inputs)) or ""
     if is_masked(text):
         hidden.append(("masked", masked_content(text)))
         return None

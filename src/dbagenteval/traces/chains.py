@@ -7,6 +7,7 @@ from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.fragments import Fragment, prefix_keys, sql_of_models
 from dbagenteval.traces.messages import after_last_user_text, last_user_text
 from dbagenteval.traces.sqltext import is_catalog_query, normal_sql
+from dbagenteval.traces.toolkinds import FINAL, tool_kind
 
 __all__ = ["Chain", "Chains"]
 
@@ -57,7 +58,8 @@ class Chain:
         answered = fragment.call_ids()
         self.pending_ids = {call.id for call in calls if call.id and call.id not in answered}
         self.sql |= sql_of_models(fragment.models)
-        self.is_finished = not calls and not _says_tool_calls(last)
+        is_asking = any(tool_kind(call.name) != FINAL for call in calls)
+        self.is_finished = not is_asking and not _says_tool_calls(last)
         keys = prefix_keys([*last.inputs, *last.outputs])
         self.after_key = keys[-1] if keys and last.outputs and last.inputs else None
 

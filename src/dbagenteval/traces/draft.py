@@ -28,7 +28,7 @@ class StageDraft:
         observed: Field to `(state, why)` where a field is not plainly present.
         positional: True if `rows` has made-up column names.
         implied: True if another stage's span tells of it and it has none of its own.
-        is_said: True for SQL that stands in the answer itself, so that nothing is known to run it.
+        is_unrun: True for SQL that is not taken as run: it was refused, or stands in the answer.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class StageDraft:
     observed: dict[str, tuple[str, str]] = field(default_factory=dict)
     positional: bool = False
     implied: bool = False
-    is_said: bool = False
+    is_unrun: bool = False
 
     def note(self, what: str, state: str, why: str) -> None:
         """Say that a field (`rows`, `output`) was not plainly seen, and why."""

@@ -12,8 +12,8 @@ from dbagenteval.traces.conventions.convention import LLM, MESSAGE, TOOL
 from dbagenteval.traces.databasespans import attach_database_spans
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.limits import Limit
-from dbagenteval.traces.messages import Message, ToolCall, ToolResult, after_last_user_text
-from dbagenteval.traces.sqltext import sql_in_arguments
+from dbagenteval.traces.messages import Message, ToolCall, after_last_user_text
+from dbagenteval.traces.sqltext import normal_sql, sql_in_arguments
 from dbagenteval.traces.toolkinds import (
     EXECUTE,
     HANDOFF,
@@ -22,6 +22,7 @@ from dbagenteval.traces.toolkinds import (
     kind_given_sql,
     tool_kind,
 )
+from dbagenteval.traces.toolreplies import Replies
 from dbagenteval.traces.turns import Turn
 from dbagenteval.traces.uses import Use, outer_use, place_in_turn, same_sql
 
@@ -33,7 +34,7 @@ def find_uses(turn: Turn, limit: Limit) -> list[Use]:
     finder = _Finder(turn, limit)
     finder.read_tool_spans()
     finder.read_calls()
-    finder.read_results()
+    Replies(finder.uses, finder.by_id, finder.repeated, limit).read(turn)
     attach_database_spans(turn, finder.uses, finder.by_node)
     finder.drop_unfounded()
     return _in_order(finder.uses)
@@ -59,6 +60,7 @@ class _Finder:
         self.uses: list[Use] = []
         self.by_node: dict[int, Use] = {}
         self.by_id: dict[str, Use] = {}
+        self.repeated: dict[str, list[Use]] = {}
         self.asked = 0
 
     def read_tool_spans(self) -> None:
@@ -105,14 +107,39 @@ class _Finder:
             for message in one.outputs:
                 for call in message.calls:
                     self._read_call(call, one)
-        if any(use.kind == EXECUTE for use in self.uses):
-            return
         # The spans of calls may be lost or never made: the last one has their history, and the
         # agent's may have the whole conversation.
+        executions = [use for use in self.uses if use.kind == EXECUTE]
+        if executions:
+            # Where tools have spans, a statement is seen though its model call is lost.
+            if models[-1:] and any(use.source is None for use in executions):
+                self._read_lost_calls(models[-1])
+            return
         for one, messages in self._conversations(models[-1:]):
             for message in after_last_user_text(messages):
                 for call in message.calls:
                     self._read_call(call, one, is_history=True)
+
+    def _read_lost_calls(self, one: Facts) -> None:
+        """Add the statements of a history whose own spans are lost, where they stand in it."""
+        calls = [call for m in after_last_user_text(one.inputs) for call in m.calls]
+        if all(call.id in self.by_id for call in calls):
+            return
+        known = {normal_sql(use.sql) for use in self.uses if use.kind == EXECUTE and use.sql}
+        unsure = {use.name for use in self.uses if use.source is not None and not use.call_id}
+        before: list[ToolCall] = []
+        for call in calls:
+            if call.id in self.by_id:
+                place = self.by_id[call.id].place
+                for lost in before:
+                    self._read_call(lost, one, is_history=True).place = (place[0], place[1] - 1)
+                before = []
+                continue
+            sql = sql_in_arguments(call.arguments)
+            if call.id and sql and normal_sql(sql) not in known and call.name not in unsure:
+                before.append(call)
+        for lost in before:
+            self._read_call(lost, one, is_history=True)
 
     def _conversations(self, models: list[Facts]) -> list[tuple[Facts, list[Message]]]:
         told = [(one, one.inputs) for one in models if one.role == LLM]
@@ -122,7 +149,7 @@ class _Finder:
         outer = outer_use(one, self.by_node)
         return outer is not None and outer.kind not in (EXECUTE, OTHER, WRITE)
 
-    def _read_call(self, call: ToolCall, one: Facts, *, is_history: bool = False) -> None:
+    def _read_call(self, call: ToolCall, one: Facts, *, is_history: bool = False) -> Use:
         kind = tool_kind(call.name)
         sql = sql_in_arguments(call.arguments, trusted=kind == EXECUTE)
         kind = kind_given_sql(kind, call.name, sql)
@@ -137,6 +164,8 @@ class _Finder:
                 place=(span.start_ns if is_history else span.end_ns, one.node.position),
             )
             self.uses.append(use)
+            if call.id in self.by_id:
+                self.repeated.setdefault(call.id, [self.by_id[call.id]]).append(use)
         if call.id:
             self.by_id[call.id] = use
             use.call_id = use.call_id or call.id
@@ -151,6 +180,7 @@ class _Finder:
         if sql and (use.sql is None or self.limit.cuts(use.sql)):
             use.sql = sql
         use.kind = kind_given_sql(use.kind, use.name, use.sql)
+        return use
 
     def _with_id(self, call_id: str, sql: str | None) -> Use | None:
         """Find the use of a call id; some servers give several calls of a turn the same one."""
@@ -186,44 +216,6 @@ class _Finder:
             and (not use.call_id or not call.id)
             and use.place >= place_in_turn(one)
         ]
-
-    def read_results(self) -> None:
-        """Add what tool messages say, for uses whose own span doesn't tell it plainly."""
-        wanting = [use for use in self.uses if use.source is None or self._is_doubtful(use)]
-        if not wanting:
-            return
-        for one in self.turn.facts:
-            if one.role == MESSAGE:
-                self._read_results([r for m in one.outputs for r in m.results], [])
-            elif one.role == LLM:
-                told = [r for m in after_last_user_text(one.inputs) for r in m.results]
-                self._read_results(told, wanting)
-        if any(use.teller is not None and not use.results for use in wanting):
-            for head in self.turn.heads:
-                told = [r for m in after_last_user_text(head.transcript) for r in m.results]
-                self._read_results(told, wanting)
-
-    def _is_doubtful(self, use: Use) -> bool:
-        return all(
-            value is None or is_masked(value) or self.limit.cuts(value) for value, _ in use.results
-        )
-
-    def _read_results(self, results: list[ToolResult], wanting: list[Use]) -> None:
-        for result in results:
-            use = self.by_id.get(result.id) if result.id else None
-            if use is None and not result.id:
-                # Without ids, results answer the uses of their tool in order.
-                use = next(
-                    (
-                        one
-                        for one in wanting
-                        if (one.name == result.name or not result.name)
-                        and all(value is None for value, _ in one.results)
-                    ),
-                    None,
-                )
-            if use is not None and (result.content, result.is_error) not in use.results:
-                use.results.append((result.content, result.is_error))
 
     def drop_unfounded(self) -> None:
         """Take tools that could run SQL but were given none, as the arguments show, for others."""

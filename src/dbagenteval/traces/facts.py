@@ -10,6 +10,7 @@ from dbagenteval.traces.conventions.convention import DB, TOOL
 from dbagenteval.traces.conventions.database import sql_of
 from dbagenteval.traces.messages import Message
 from dbagenteval.traces.tree import Node
+from dbagenteval.traces.writtensteps import with_written_steps
 
 __all__ = ["Facts"]
 
@@ -108,14 +109,14 @@ class Facts:
     def inputs(self) -> list[Message]:
         """Give the messages that went into the model."""
         if self._inputs is _UNREAD:
-            self._inputs = self._messages("inputs")
+            self._inputs = with_written_steps(self._messages("inputs"))
         return self._inputs  # type: ignore[no-any-return]
 
     @property
     def outputs(self) -> list[Message]:
         """Give the messages that came out of the model."""
         if self._outputs is _UNREAD:
-            self._outputs = self._messages("outputs")
+            self._outputs = with_written_steps(self._messages("outputs"), is_output=True)
         return self._outputs  # type: ignore[no-any-return]
 
     @property

@@ -13,6 +13,7 @@ from dbagenteval.traces.content import plain
 from dbagenteval.traces.conventions.convention import CHAIN
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.facts import Facts
+from dbagenteval.traces.nodes import ERROR_KEYS
 from dbagenteval.traces.resultrows import read_result
 from dbagenteval.traces.sqltext import normal_sql
 from dbagenteval.traces.turnreading import Placed, TurnReading
@@ -53,7 +54,7 @@ def with_unseen_executions(placed: Placed, reading: TurnReading) -> Placed:
         for place, draft in placed
         if draft.kind == "generate"
         and draft.output
-        and not draft.is_said
+        and not draft.is_unrun
         and normal_sql(str(draft.output)) not in ran
     ]
     is_only = len(unseen) == 1
@@ -99,10 +100,12 @@ def _handed_on(
         for held in _objects(plain(one.question), 0):
             texts = [value for value in held.values() if isinstance(value, str)]
             beside = any(normal_sql(text) == wanted for text in texts)
-            keys = _ROWS_KEYS if beside else (_SURE_KEYS if is_only else ())
+            failed = next((held[key] for key in ERROR_KEYS if held.get(key)), None)
+            keys = _ROWS_KEYS if beside else (_SURE_KEYS if is_only and not failed else ())
             for key in keys:
                 if held.get(key) is not None and held.get(key) != sql:
-                    yield one, held[key]
+                    # Beside an error, empty rows are no result.
+                    yield one, {"error": failed} if failed else held[key]
 
 
 def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:

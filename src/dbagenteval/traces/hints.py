@@ -45,7 +45,25 @@ _SCOPES: tuple[tuple[str, str], ...] = (
         "semantic_kernel",
         "set SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true",
     ),
+    (
+        "Microsoft.SemanticKernel",
+        "set the switch Microsoft.SemanticKernel.Experimental.GenAI.EnableOTelDiagnosticsSensitive",
+    ),
     ("agent_framework", "set ENABLE_SENSITIVE_DATA=true"),
+    (
+        "azure.ai.",
+        "set AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true",
+    ),
+    (
+        "org.springframework.",
+        "set spring.ai.tools.observations.include-content=true; Spring AI 1.0 and later send no "
+        "prompts and answers, so the application must send them",
+    ),
+    (
+        "io.quarkus",
+        "set include-prompt, include-completion, include-tool-arguments and include-tool-result "
+        "of quarkus.langchain4j.tracing to true",
+    ),
     (
         "opentelemetry.instrumentation.openai_agents",
         "this package records no answer in some versions; set TRACELOOP_TRACE_CONTENT=true",

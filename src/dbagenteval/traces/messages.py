@@ -39,6 +39,17 @@ _LANGCHAIN_ROLES = {
 }
 
 
+_CALL_IDS = ("call_id", "id", "toolUseId", "tool_call_id", "toolCallId", "ref")
+_RESULT_PARTS = (
+    "tool_call_response",
+    "tool_result",
+    "function_call_output",
+    "tool-return",
+    "tool-result",
+)
+_TYPED_OUTPUTS = ("text", "json", "error-text", "error-json", "content")
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A model asks for a tool; `arguments` as sent: text or decoded."""
@@ -82,8 +93,8 @@ def read_messages(value: Any) -> list[Message]:
         return [Message("", value)] if value else []
     if not isinstance(value, list):
         return []
-    if len(value) == 1 and isinstance(value[0], list):  # LangChain nests a batch of one
-        value = value[0]
+    if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
+        value = value[0]  # LangChain nests a batch of one
     return [message for item in value if (message := read_message(item)) is not None]
 
 
@@ -92,6 +103,8 @@ def read_message(item: Any) -> Message | None:
     item = plain(item)
     if isinstance(item, str):
         return Message("", item)
+    if _is_pair(item):
+        return Message(_role(item[0]), item[1])
     if not isinstance(item, dict):
         return None
     if isinstance(item.get("message"), dict) and "role" not in item:
@@ -108,6 +121,16 @@ def read_message(item: Any) -> Message | None:
         return reading.message("assistant" if kind == "function_call" else "tool")
     role = item.get("role") or ("" if kind in (None, "message") else kind)
     return _read(item, _role(role))
+
+
+def _is_pair(item: Any) -> bool:
+    """True for role and text as a pair, which LangChain takes for a message."""
+    return (
+        isinstance(item, (list, tuple))
+        and len(item) == 2
+        and all(isinstance(part, str) for part in item)
+        and _role(item[0]) in ("user", "assistant", "system")
+    )
 
 
 def _role(value: Any) -> str:
@@ -137,7 +160,8 @@ def _read(item: dict[str, Any], role: str) -> Message:
         reading.part(content)
     elif content is not None:
         reading.texts.append(str(content))
-    for call in item.get("tool_calls") or ():
+    asked = item.get("tool_calls")
+    for call in asked if isinstance(asked, list) else ():
         reading.call(call)
     if isinstance(item.get("function_call"), dict):  # OpenAI before tools
         reading.call(item["function_call"])
@@ -188,7 +212,7 @@ class _Reading:
         kind = part.get("type")
         if kind in ("tool_call", "function_call", "tool_use", "tool-call"):
             self.call(part)
-        elif kind in ("tool_call_response", "tool_result", "function_call_output", "tool-return"):
+        elif kind in _RESULT_PARTS:
             self.result(part)
         elif kind in ("reasoning", "thinking", "reasoning_content"):
             return
@@ -196,6 +220,10 @@ class _Reading:
             self.call(part["toolUse"])
         elif "toolResult" in part:
             self.result(part["toolResult"])
+        elif "toolRequest" in part:  # Genkit
+            self.call(part["toolRequest"])
+        elif "toolResponse" in part:
+            self.result(part["toolResponse"])
         elif "function_call" in part or "functionCall" in part:
             self.call(part.get("function_call") or part.get("functionCall"))
         elif "function_response" in part or "functionResponse" in part:
@@ -221,8 +249,8 @@ class _Reading:
         )
         self.calls.append(
             ToolCall(
-                str(_first(call, "call_id", "id", "toolUseId", "tool_call_id") or ""),
-                str(function.get("name") or ""),
+                str(_first(call, *_CALL_IDS) or ""),
+                str(function.get("name") or function.get("toolName") or ""),
                 arguments,
             )
         )
@@ -233,14 +261,15 @@ class _Reading:
         failed = result.get("is_error")
         if failed is None and result.get("status") in ("error", "ERROR"):
             failed = True
+        content = _first(result, "response", "result", "output", "content")
+        if isinstance(content, dict) and content.get("type") in _TYPED_OUTPUTS:  # Vercel's AI SDK
+            failed = True if content["type"].startswith("error") else failed
+            content = content.get("value")
         self.results.append(
             ToolResult(
-                str(
-                    _first(result, "call_id", "id", "tool_use_id", "toolUseId", "tool_call_id")
-                    or ""
-                ),
-                str(result.get("name") or ""),
-                _result_content(_first(result, "response", "result", "output", "content")),
+                str(_first(result, "call_id", "id", "tool_use_id", *_CALL_IDS) or ""),
+                str(result.get("name") or result.get("toolName") or ""),
+                _result_content(content),
                 failed if isinstance(failed, bool) else None,
             )
         )

@@ -14,9 +14,9 @@ from dbagenteval.traces.conventions.convention import CHAIN, LLM
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.spoken import answer_text
 from dbagenteval.traces.sqltext import is_sql, sql_in_arguments, sql_in_text
-from dbagenteval.traces.turns import Turn
+from dbagenteval.traces.turns import Turn, orphaned_steps
 
-__all__ = ["NodeStep", "find_node_steps"]
+__all__ = ["ERROR_KEYS", "NodeStep", "find_node_steps"]
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ _ROWS_KEYS = (
 _TABLE_KEYS = ("tables", "relevant_tables", "selected_tables", "table_names", "schema", "schemas")
 _ROUTE_KEYS = ("intent", "route", "category", "classification", "next", "next_node", "destination")
 _ANSWER_KEYS = ("answer", "final_answer", "response", "final_response", "summary")
-_ERROR_KEYS = ("error", "sql_error", "error_message", "exception")
+ERROR_KEYS = ("error", "sql_error", "error_message", "exception")
 _NAMES = (
     ("answer", re.compile(r"answer|respon|summar|final|synthes|explain_result", re.IGNORECASE)),
     (
@@ -78,10 +78,12 @@ _INNER = re.compile(
 
 def find_node_steps(turn: Turn) -> list[NodeStep]:
     """Find the nodes of a turn that stand for a stage, in order."""
-    heads = {id(head.node) for head in turn.heads}
+    orphaned = {id(step.node) for step in orphaned_steps(turn.heads)}
+    heads = {id(head.node) for head in turn.heads} - orphaned
     steps = []
     for one in turn.facts:
-        if one.role == CHAIN and id(one.node) not in heads and one.node.parent is not None:
+        is_below = one.node.parent is not None or id(one.node) in orphaned
+        if one.role == CHAIN and id(one.node) not in heads and is_below:
             step = _step(one)
             if step is not None:
                 steps.append(step)
@@ -125,7 +127,7 @@ def _step_of_object(one: Facts, output: dict[str, Any], name: str) -> NodeStep |
         return _executed(one, held, held.get("sql_query"))
     sql = _sql_in(output)
     has_rows = any(key in output for key in _ROWS_KEYS) and not _named(name, "retrieve")
-    if has_rows or (_named(name, "execute") and any(key in output for key in _ERROR_KEYS)):
+    if has_rows or (_named(name, "execute") and any(key in output for key in ERROR_KEYS)):
         asked = sql or sql_in_arguments(one.question)
         if asked:
             return _executed(one, output, asked)
@@ -173,7 +175,7 @@ def _sql_in(output: dict[str, Any]) -> str | None:
 
 
 def _executed(one: Facts, output: dict[str, Any], sql: str | None) -> NodeStep:
-    error = next((str(output[key]) for key in _ERROR_KEYS if output.get(key)), None)
+    error = next((str(output[key]) for key in ERROR_KEYS if output.get(key)), None)
     key = next((key for key in _ROWS_KEYS if key in output), None)
     rows: Any = None
     if key is not None:

@@ -7,13 +7,14 @@ import datetime
 import decimal
 import re
 import uuid
+import zoneinfo
 from typing import Any
 
 import orjson
 
 from dbagenteval.traces.content import MISSING
 
-__all__ = ["read_literal"]
+__all__ = ["literal_value", "read_literal"]
 
 _MAX_CHARS = 4_000_000
 _BRACKETS = str.maketrans("()", "[]")
@@ -23,7 +24,13 @@ _WORD = re.compile(r"[^\W\d]")
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
 _CONSTANT = re.compile(r"\b(?:None|True|False)\b")
 _KNOWN_WORD = re.compile(r"\b(?:null|true|false)\b|(?<=\d)e(?=[-+\d])")
+# A zone that this machine doesn't know is a KeyError; a bad zone name can be an OSError.
+_UNREADABLE = (
+    *(SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError, TypeError),
+    *(KeyError, OSError),
+)
 _NAMES = {"nan": float("nan"), "inf": float("inf"), "NaN": float("nan"), "NaT": None, "null": None}
+_UTC = ("datetime.timezone.utc", "timezone.utc", "datetime.UTC")
 _NAMES |= {"true": True, "false": False}
 
 
@@ -40,8 +47,16 @@ def read_literal(text: str) -> Any:
         if value is not MISSING:
             return value
     try:
-        return _value(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, ArithmeticError, TypeError):
+        return literal_value(ast.parse(text, mode="eval").body)
+    except _UNREADABLE:
+        return MISSING
+
+
+def literal_value(node: ast.expr) -> Any:
+    """Give the value of an expression that is a plain literal; `MISSING` for any other."""
+    try:
+        return _value(node)
+    except _UNREADABLE:
         return MISSING
 
 
@@ -86,6 +101,8 @@ def _value(node: ast.expr) -> Any:
             return -number
     if isinstance(node, ast.Call):
         return _made(node)
+    if isinstance(node, ast.Attribute) and ast.unparse(node) in _UTC:
+        return datetime.timezone.utc
     raise ValueError("not a plain value")
 
 
@@ -107,16 +124,16 @@ def _made(call: ast.Call) -> Any:
         return str(uuid.UUID(*arguments))
     if name in ("np.float64", "np.float32", "np.int64", "np.int32", "np.str_", "np.bool_"):
         return arguments[0]
-    if name == "timezone.utc":
-        return datetime.timezone.utc
     makers: dict[str, Any] = {
         "date": datetime.date,
         "datetime": datetime.datetime,
         "time": datetime.time,
         "timedelta": datetime.timedelta,
+        "timezone": datetime.timezone,
+        "zoneinfo.ZoneInfo": zoneinfo.ZoneInfo,
+        "ZoneInfo": zoneinfo.ZoneInfo,
         "Timestamp": datetime.datetime.fromisoformat,
     }
     if name in makers:
-        named.pop("tzinfo", None)
         return makers[name](*arguments, **named)
     raise ValueError(f"unknown constructor {name}")

@@ -89,8 +89,9 @@ def _known_cut(use: Use, read: ReadRows) -> ReadRows:
 
     Agno's `run_sql_query` gives the model at most `limit` rows, 10 by default.
     """
-    source = use.source.node.span.scope.name if use.source else ""
-    if read.rows is None or read.state != "present" or not source.endswith(".agno"):
+    told = (use.source, use.writer, use.teller)
+    is_agno = any(one and one.node.span.scope.name.endswith(".agno") for one in told)
+    if read.rows is None or read.state != "present" or not is_agno:
         return read
     if use.name != "run_sql_query" or len(read.rows) != 10:
         return read

@@ -37,6 +37,7 @@ _CUT_TEXT = re.compile(
     r"|\.\.\. ?\(?\d+ more|\[\.\.\.\]",
     re.IGNORECASE,
 )
+_FENCED = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 _LONG_NUMBER = re.compile(r"\d[\d.]{16,}")
 _FLOAT_CHARS = 16
 _MAX_QUOTED = 80
@@ -101,6 +102,9 @@ def _from_text(text: str, sql: str) -> ReadRows:
         return _from_value(decoded, sql)
     if isinstance(decoded, str) and decoded != text:
         return _from_text(decoded, sql)
+    fenced = _FENCED.findall(stripped) if "```" in stripped else []
+    if len(fenced) == 1:
+        return _from_text(fenced[0], sql)
     table = read_table(stripped, text, sql)
     if table is not None:
         return _table(table)

@@ -65,11 +65,15 @@ def _tuple_lines(text: str) -> Table | None:
         if not isinstance(value, (tuple, dict, list)):
             if not rows or index < len(lines) - 2:
                 return None
-            return Table(rows, _header(lines[:first]), "\n".join(lines[index:]))
+            return _table_of(rows, lines[:first], lines[index:])
         rows.append(value)
+    return _table_of(rows, lines[:first], []) if rows else None
+
+
+def _table_of(rows: list[Any], before: list[str], after: list[str]) -> Table:
     if len(rows) == 1 and isinstance(rows[0], list) and rows[0] and _are_rows(rows[0]):
-        return Table(rows[0], None, "\n".join(lines[:first]))
-    return Table(rows, _header(lines[:first])) if rows else None
+        return Table(rows[0], None, "\n".join(before + after))
+    return Table(rows, _header(before), "\n".join(after))
 
 
 def _are_rows(value: list[Any]) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from dbagenteval.traces.content import MISSING, plain
-from dbagenteval.traces.messages import last_user_text, read_messages
+from dbagenteval.traces.messages import Message, last_user_text, read_messages
 from dbagenteval.traces.pyliteral import read_literal
+from dbagenteval.traces.replies import read_reply
 
-__all__ = ["answer_text", "clean_question", "question_text"]
+__all__ = ["answer_text", "clean_question", "question_text", "unpacked"]
 
 _QUESTION_KEYS = (
     "question",
@@ -21,6 +22,7 @@ _QUESTION_KEYS = (
     "user_input",
     "input_text",
     "user_message",
+    "user_msg",
     "prompt",
     "query",
     "input",
@@ -29,7 +31,7 @@ _QUESTION_KEYS = (
     "content",
     "description",
 )
-_SURE_KEYS = (*_QUESTION_KEYS[:8], "user_msg")
+_SURE_KEYS = _QUESTION_KEYS[:9]
 _QUESTION_WRAPPERS = (
     "inputs",
     "input_args",
@@ -66,28 +68,53 @@ _DSPY = re.compile(
     r"\[\[ ## (?:question|query|input) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\n\n|\Z)",
     re.DOTALL,
 )
+_DSPY_ANSWER = re.compile(
+    r"\[\[ ## (?:answer|response|output) ## \]\]\s*\n(.*?)\s*(?=\n\[\[ ## |\Z)", re.DOTALL
+)
 _CREW_TASK = re.compile(
     r"^\s*Current Task:\s*(.*?)\s*"
     r"(?=\n\s*(?:This is the expected criteria|This is the context)|\Z)",
     re.DOTALL,
 )
 _CHAT_MESSAGE = re.compile(r"TextContent\(text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_MESSAGE_REPR = re.compile(
+    r"(Human|AI|System|Tool)Message\(content=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
+)
 _OBJECT_REPR = re.compile(r"[A-Z]\w*\((?:\w+=|\*).*(?:\)|\.\.\.)$", re.DOTALL)
 _MAX_DEPTH = 6
 
 
+def _decoded(value: Any) -> Any:
+    """Decode JSON and the repr of an object, LangChain's messages in it included."""
+    value = plain(value)
+    if not isinstance(value, str) or not value.startswith("{'"):
+        return value
+    read = read_literal(value)
+    if read is not MISSING:
+        return read
+    # Neither asked nor said as it is: without messages that can be read there is nothing in it.
+    shown = _MESSAGE_REPR.findall(value)
+    return [{"type": kind.lower(), "content": read_literal(text)} for kind, text in shown]
+
+
 def question_text(value: Any, depth: int = 0) -> str | None:
     """Find the question in an input: text, messages, or an object with a known key."""
-    value = plain(value)
+    value = _decoded(value)
     if isinstance(value, str):
         return clean_question(value) or None
     if depth > _MAX_DEPTH:
         return None
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
-            return question_text(value[0], depth + 1)
+            return question_text(_worded(value), depth + 1)
         return clean_question(last_user_text(read_messages(value))) or None
     return _question_in_object(value, depth) if isinstance(value, dict) else None
+
+
+def _worded(texts: list[str]) -> str:
+    """Give the one text of several words; ids and names among a function's arguments are none."""
+    worded = [text for text in texts if len(text.split()) > 1 or not text.isascii()]
+    return worded[0] if len(worded) == 1 else texts[0]
 
 
 def _question_in_object(value: dict[str, Any], depth: int) -> str | None:
@@ -126,6 +153,8 @@ def _wrapped(
 def clean_question(text: str) -> str:
     """Take off what frameworks put around a question."""
     text = text.strip()
+    if _OBJECT_REPR.match(text):
+        return ""
     marked = _DSPY.search(text)
     if marked:
         return marked.group(1).strip()
@@ -137,7 +166,7 @@ def clean_question(text: str) -> str:
 
 def answer_text(value: Any, depth: int = 0) -> str | None:
     """Find the answer in an output: text, messages, or an object with a known key."""
-    value = plain(value)
+    value = _decoded(value)
     if isinstance(value, str):
         return _said(value) or None
     if depth > _MAX_DEPTH:
@@ -158,7 +187,7 @@ def _answer_in_object(value: dict[str, Any], depth: int) -> str | None:
             found = answer_text(held, depth + 1)
             if found:
                 return found
-    return _wrapped(value, _ANSWER_WRAPPERS, answer_text, depth)
+    return _wrapped(value, _ANSWER_WRAPPERS, answer_text, depth) or _last_of(read_reply(value))
 
 
 def _answer_in_list(value: list[Any], depth: int) -> str | None:
@@ -171,7 +200,10 @@ def _answer_in_list(value: list[Any], depth: int) -> str | None:
 
 def _last_said(messages: Any) -> str | None:
     """Give the text of the last message if the assistant said it."""
-    read = read_messages(messages)
+    return _last_of(read_messages(messages))
+
+
+def _last_of(read: list[Message]) -> str | None:
     if not read or read[-1].calls or read[-1].results or read[-1].role == "user":
         return None
     return _said(read[-1].text) or None
@@ -185,4 +217,22 @@ def _said(text: str) -> str:
     if shown:
         literal = read_literal(shown.group(1))
         text = literal if literal is not MISSING else text
+    marked = _DSPY_ANSWER.search(text)
+    if marked:
+        return marked.group(1).strip()
     return _PREFIXES.sub("", text).strip()
+
+
+def unpacked(value: Any) -> Any:
+    """Take an answer out of a call's arguments: the one text there is."""
+    value = plain(value)
+    if isinstance(value, dict):
+        for key in ("kwargs", "arguments", "args", "input"):
+            if value.get(key):
+                return unpacked(value[key])
+        texts = [held for held in value.values() if isinstance(held, str)]
+        if len(texts) == 1:
+            return texts[0]
+    if isinstance(value, list) and len(value) == 1:
+        return value[0]
+    return value

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from dbagenteval.traces.content import plain
+from dbagenteval.traces.pyliteral import read_literal
 
 __all__ = [
     "catalog_tables",
@@ -73,6 +74,8 @@ _WRAPPERS = (
     "params",
     "content",
     "function_input",
+    "request",
+    "body",
 )
 _CATALOG = re.compile(
     r"\b(?:sqlite_master|sqlite_schema|sqlite_temp_master|information_schema|pg_catalog"
@@ -116,6 +119,7 @@ _CATALOG_NAME = re.compile(
 )
 _PRAGMA_TABLE = re.compile(r"pragma\s+(?:\w+\.)?\w+\s*\(\s*['\"`]?([\w ]+)", re.IGNORECASE)
 _MAX_CHARS = 200_000
+_MAX_DEPTH = 12
 
 
 @lru_cache(maxsize=4096)
@@ -137,25 +141,36 @@ def normal_sql(sql: str) -> str:
     return _SPACE.sub(" ", sql).strip().rstrip("; ").strip()
 
 
-def sql_in_arguments(arguments: Any, *, trusted: bool = False) -> str | None:
+def sql_in_arguments(arguments: Any, *, trusted: bool = False, depth: int = 0) -> str | None:
     """Find the SQL among a tool's arguments.
 
     Args:
         arguments: Text or an object, JSON or decoded.
         trusted: The tool's name says that it runs SQL, so that a broken statement counts too.
+        depth: How deep among the arguments it stands.
     """
-    arguments = plain(arguments)
+    arguments = plain(arguments) if depth < _MAX_DEPTH else None
+    if isinstance(arguments, str) and arguments[:2] in ("{'", '{"'):
+        written = read_literal(arguments)  # LangChain sends the repr of an object
+        arguments = written if isinstance(written, dict) else arguments
+    arguments = _unfenced(arguments) if isinstance(arguments, str) else arguments
     if isinstance(arguments, str):
         return arguments if is_sql(arguments) or (trusted and _is_worded(arguments)) else None
     if isinstance(arguments, list):
-        found = (sql_in_arguments(item, trusted=trusted) for item in arguments[:4])
+        inside = depth + 1
+        found = (sql_in_arguments(item, trusted=trusted, depth=inside) for item in arguments[:4])
         return next((sql for sql in found if sql), None)
-    return _sql_in_object(arguments, trusted=trusted) if isinstance(arguments, dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    return _sql_in_object(arguments, trusted=trusted, depth=depth)
 
 
-def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
+def _sql_in_object(arguments: dict[str, Any], *, trusted: bool, depth: int) -> str | None:
     for key in (*_SQL_KEYS, *_MAYBE_KEYS):
         value = arguments.get(key)
+        if value is None:
+            continue
+        value = _unfenced(value)
         if not isinstance(value, str) or not value.strip():
             continue
         if key in _SQL_KEYS or is_sql(value) or (trusted and key == "query"):
@@ -163,11 +178,21 @@ def _sql_in_object(arguments: dict[str, Any], *, trusted: bool) -> str | None:
     for key in _WRAPPERS:
         value = arguments.get(key)
         if isinstance(value, (dict, list)) or (isinstance(value, str) and value[:1] in ("{", "[")):
-            sql = sql_in_arguments(value, trusted=trusted)
+            sql = sql_in_arguments(value, trusted=trusted, depth=depth + 1)
             if sql:
                 return sql
-    others = [value for value in arguments.values() if isinstance(value, str) and is_sql(value)]
+    values = [_unfenced(value) for value in arguments.values()]
+    others = [value for value in values if isinstance(value, str) and is_sql(value)]
     return others[0] if len(others) == 1 else None
+
+
+def _unfenced(value: Any) -> Any:
+    """Take a statement out of a fence or out of a list that holds it alone."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str) and value.lstrip().startswith("```"):
+        return sql_in_text(value) or value
+    return value
 
 
 def _is_worded(text: str) -> bool:

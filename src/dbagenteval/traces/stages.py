@@ -99,7 +99,7 @@ def _from_models(rest: Turn, tagged: Placed, reading: TurnReading) -> Placed:
             if sql and normal_sql(sql) not in known:
                 known.add(normal_sql(sql))
                 draft = draft_of("generate", one, output=sql)
-                draft.is_said = one is last and sql != message.text.strip()
+                draft.is_unrun = one is last and sql != message.text.strip()
                 placed.append((place_of(one), draft))
     return placed
 

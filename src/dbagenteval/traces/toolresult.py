@@ -8,7 +8,7 @@ from typing import Any
 from dbagenteval.traces.content import plain, text_of
 from dbagenteval.traces.pyliteral import read_literal
 
-__all__ = ["error_in_text", "unwrap"]
+__all__ = ["error_in_text", "names_database_error", "unwrap"]
 
 # Texts that tools return in place of rows when the database refused: most failing SQL leaves every
 # span OK, since the tool's own code catches the exception.
@@ -21,7 +21,8 @@ _ERROR_START = re.compile(
     r"|^(?:execution|query|sql|statement)\s+(?:error|failed)\b"
     r"|^(?:failed|unable|could not|cannot|can't)\s+to?\s*(?:execute|run|query|connect|process)\b"
     r"|^traceback \(most recent call last\)"
-    r"|^an error occurred",
+    r"|^an error occurred"
+    r"|^\d+ validation errors? for ",
     re.IGNORECASE,
 )
 _ERROR_INSIDE = re.compile(
@@ -150,6 +151,8 @@ def _says_error(value: dict[str, Any]) -> bool:
         or value.get("success") is False
     ):
         return True
+    if len(value) == 1 and isinstance(value.get("exception"), str):
+        return True
     error = value.get("error") or value.get("error_message") or value.get("error_details")
     return bool(error) and not value.get("rows")
 
@@ -175,7 +178,15 @@ def _single(value: dict[str, Any]) -> tuple[Any, bool]:
 
 def _error_text(value: Any) -> str:
     if isinstance(value, dict):
-        for key in ("error", "error_details", "error_message", "message", "detail", "text"):
+        for key in (
+            "error",
+            "error_details",
+            "error_message",
+            "message",
+            "detail",
+            "exception",
+            "text",
+        ):
             if value.get(key) and not isinstance(value[key], bool):
                 return text_of(value[key])
     if isinstance(value, list):
@@ -187,5 +198,10 @@ def error_in_text(text: str) -> bool:
     """True if a text that is no rows reads like the report of a failure."""
     head = text.lstrip()[:_MAX_ERROR_CHARS]
     return bool(_ERROR_START.match(head)) or (
-        len(text) < _MAX_ERROR_CHARS and bool(_ERROR_INSIDE.search(head))
+        len(text) < _MAX_ERROR_CHARS and names_database_error(head)
     )
+
+
+def names_database_error(text: str) -> bool:
+    """True if a text has the words of a database that refused a statement."""
+    return _ERROR_INSIDE.search(text) is not None

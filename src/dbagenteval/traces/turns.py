@@ -12,7 +12,7 @@ from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.spoken import question_text
 from dbagenteval.traces.tree import Node
 
-__all__ = ["Turn", "split_turns"]
+__all__ = ["Turn", "orphaned_steps", "split_turns"]
 
 
 @dataclass(slots=True)
@@ -130,6 +130,25 @@ def _outer_heads(roots: list[Node], facts: dict[int, Facts]) -> Iterator[Facts]:
             if one.role == SERVER:
                 yield one
             stack.extend(reversed(node.children))
+
+
+def orphaned_steps(heads: list[Facts]) -> list[Facts]:
+    """Give the heads that are steps of one run whose own span never came."""
+    if len(heads) < 2:
+        return []
+    lost = [
+        head.node.span.parent_span_id
+        for head in heads
+        if head.role == CHAIN and head.node.parent is None
+    ]
+    return [
+        head
+        for head in heads
+        if head.role == CHAIN
+        and head.node.parent is None
+        and head.node.span.parent_span_id
+        and lost.count(head.node.span.parent_span_id) > 1
+    ]
 
 
 def _told_question(head: Facts) -> str | None:

@@ -7,6 +7,7 @@ import re
 from dbagenteval.traces.content import is_masked, plain
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.hints import masked_content
+from dbagenteval.traces.rejections import is_rejected
 from dbagenteval.traces.resultrows import Outcome, outcome_of
 from dbagenteval.traces.retrieval import looked_up
 from dbagenteval.traces.sqltext import is_sql, normal_sql, sql_in_text
@@ -44,8 +45,15 @@ def from_uses(reading: TurnReading, ran: list[str]) -> Placed:
 
 
 def generated_and_executed(use: Use, reading: TurnReading) -> list[StageDraft]:
-    """Make the two stages of a statement that ran: its text, and what it gave."""
-    return [_generated(use, reading), executed_of(use, reading)]
+    """Make the two stages of a statement that ran: its text, and what it gave.
+
+    One that was refused before it ran has its text alone.
+    """
+    generated = _generated(use, reading)
+    if is_rejected(use):
+        generated.is_unrun = True
+        return [generated]
+    return [generated, executed_of(use, reading)]
 
 
 def _generated(use: Use, reading: TurnReading) -> StageDraft:
@@ -86,7 +94,16 @@ def executed_of(use: Use, reading: TurnReading) -> StageDraft:
         told = use.writer or use.teller
         draft.nodes = [told.node] if told is not None else []
     put_rows(draft, outcome, reading)
+    if main is None and not use.results:
+        draft.note("rows", "not captured", _without_reply(use, reading))
     return draft
+
+
+def _without_reply(use: Use, reading: TurnReading) -> str:
+    return (
+        f"only the model's call of {use.name or 'a tool'} is seen and no reply to it: "
+        f"whether it ran can't be told; {reading.missing('rows')}"
+    )
 
 
 def put_rows(draft: StageDraft, outcome: Outcome, reading: TurnReading) -> None:

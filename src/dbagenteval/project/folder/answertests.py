@@ -58,6 +58,7 @@ class AnswerTest:
         expect: What the agent may do: `answer`, `refuse`, `clarify`, `unavailable`.
         comparison: `exact`, `dazense`, or None for the run's.
         extra_columns: `allow` or `fail`.
+        empty_for_null: `allow` or `fail` an empty text where the other side has NULL.
         assertions: As written.
         timeout_s: Seconds that the agent may take, or None for the run's.
         turns: Follow-up questions, asked in the same conversation.
@@ -75,6 +76,7 @@ class AnswerTest:
     expect: tuple[str, ...] = ("answer",)
     comparison: str | None = None
     extra_columns: str = "allow"
+    empty_for_null: str = "allow"
     assertions: tuple[Mapping[str, Any], ...] = ()
     timeout_s: float | None = None
     turns: tuple[str, ...] = ()
@@ -179,6 +181,7 @@ def _test(node: Node, path: Path, file: str, folders: tuple[str, ...]) -> Answer
         expect=texts(data.get("expect", "answer")),
         comparison=data.get("comparison"),
         extra_columns=data.get("extra_columns", "allow"),
+        empty_for_null=data.get("empty_for_null", "allow"),
         assertions=tuple(data.get("assertions") or ()),
         timeout_s=data.get("timeout"),
         turns=tuple(

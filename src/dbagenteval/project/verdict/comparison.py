@@ -56,6 +56,7 @@ def compare_answer(
     order_columns: tuple[str, ...] = (),
     tolerance: Mapping[str, float] | None = None,
     extra_columns: str = "allow",
+    empty_for_null: str = "allow",
     mode: str = "exact",
 ) -> AnswerComparison:
     """Compare an answer with the reference.
@@ -67,6 +68,7 @@ def compare_answer(
         order_columns: The columns that the reference orders by, if known.
         tolerance: The test's; None is `DEFAULT_TOLERANCE` with whole numbers exact.
         extra_columns: `allow` or `fail`.
+        empty_for_null: `allow` or `fail` an empty text where the other side has NULL.
         mode: `exact`, or `dazense` for the rules of the existing command.
     """
     if mode == "dazense":
@@ -77,7 +79,9 @@ def compare_answer(
         return _differ("actual is empty", "row_count", f"no rows; expected {len(expected)}")
     if not expected:
         return _differ("expected is empty", "row_count", f"{len(actual)} row(s); expected none")
-    expected, actual = _without_bytes(expected), _without_bytes(actual)
+    expected, actual = (
+        _with_seen_empty(_without_bytes(rows), empty_for_null) for rows in (expected, actual)
+    )
     names = _aligned(expected, actual)
     notes: list[str] = []
     if names is not None:
@@ -130,6 +134,13 @@ def _without_bytes(rows: Rows) -> Rows:
         {key: v.hex() if isinstance(v, (bytes, bytearray)) else v for key, v in row.items()}
         for row in rows
     ]
+
+
+def _with_seen_empty(rows: Rows, empty_for_null: str) -> Rows:
+    """Give empty texts as one that no NULL equals, where they must not stand for it."""
+    if empty_for_null == "allow":
+        return rows
+    return [{key: "(empty text)" if v == "" else v for key, v in row.items()} for row in rows]
 
 
 def _in_plain_numbers(

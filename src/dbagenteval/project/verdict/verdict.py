@@ -182,6 +182,7 @@ def _compared(
             order_columns=reference.order_columns,
             tolerance=test.tolerance or tolerance,
             extra_columns=test.extra_columns,
+            empty_for_null=test.empty_for_null,
             mode=test.comparison or mode,
         )
         found = found if found is not None and not this.equal else this

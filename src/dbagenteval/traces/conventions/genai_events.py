@@ -19,6 +19,7 @@ from dbagenteval.traces.tree import Node
 __all__ = ["GENAI_EVENTS", "MESSAGE_EVENTS", "event_messages"]
 
 CHOICE = "gen_ai.choice"
+EVENT_CONTENT = "gen_ai.event.content"
 _ROLES = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",
@@ -38,10 +39,19 @@ def _applies(node: Node) -> bool:
 def _events(node: Node) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for event in node.span.events:
         if event.name in MESSAGE_EVENTS:
-            yield event.name, event.attributes
+            yield event.name, _body(event.attributes)
     for log in node.logs:
         if log.event_name in MESSAGE_EVENTS and isinstance(log.body, Mapping):
             yield log.event_name, log.body
+
+
+def _body(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give the body of a span event, which Microsoft's libraries put in one attribute as JSON."""
+    held = attributes.get(EVENT_CONTENT)
+    if held is None:
+        return attributes
+    body = plain(held)
+    return body if isinstance(body, Mapping) else {"content": held}
 
 
 def event_messages(node: Node) -> tuple[list[Message], list[Message]]:

@@ -130,7 +130,8 @@ def _message(fields: dict[str, Any]) -> Message:
     text = text_of(content) if content else "\n".join(text for _, text in sorted(texts))
     call_id = fields.get("message.tool_call_id")
     name = str(fields.get("message.name") or "")
-    if role == "tool" or call_id:
+    if role in ("tool", "tool-response") or call_id:
+        text = text.removeprefix("Observation:\n")  # smolagents
         return Message("tool", "", (), (ToolResult(str(call_id or ""), name, text),))
     made = [
         ToolCall(
@@ -148,7 +149,7 @@ def _message(fields: dict[str, Any]) -> Message:
                 fields.get("message.function_call_arguments_json"),
             )
         )
-    return Message({"tool-response": "tool"}.get(role, role), text, tuple(made))
+    return Message(role, text, tuple(made))
 
 
 def _tool(node: Node) -> ToolUse:

@@ -38,6 +38,7 @@ def _applies(node: Node) -> bool:
         or _REQUEST_TYPE in attributes
         or "gen_ai.prompt.0.role" in attributes
         or "gen_ai.prompt.0.content" in attributes
+        or "gen_ai.completion.0.function_call.name" in attributes
     )
 
 
@@ -112,6 +113,11 @@ def _message(fields: dict[str, Any], prefix: str) -> Message:
     if role == "tool" or call_id:
         return Message("tool", "", (), (ToolResult(str(call_id or ""), "", content),))
     read = read_message({"role": role, "content": content}) or Message(role)
+    asked = plain(fields.get("tool_calls"))  # LiteLLM has them in one text
+    if isinstance(asked, list):
+        calls |= {number: _flat_call(call) for number, call in enumerate(asked)}
+    if fields.get("function_call.name"):
+        calls[0] = {key: fields.get(f"function_call.{key}") for key in ("name", "arguments")}
     made = tuple(
         ToolCall(
             str(calls[number].get("id") or ""),
@@ -121,6 +127,12 @@ def _message(fields: dict[str, Any], prefix: str) -> Message:
         for number in sorted(calls)
     )
     return Message(read.role, read.text, read.calls + made, read.results)
+
+
+def _flat_call(call: Any) -> dict[str, Any]:
+    known: dict[str, Any] = call if isinstance(call, dict) else {}
+    function = known.get("function")
+    return known | function if isinstance(function, dict) else known
 
 
 def _tool(node: Node) -> ToolUse:

@@ -13,7 +13,7 @@ from dbagenteval.traces.conventions.convention import AGENT, LLM, TOOL, Conventi
 from dbagenteval.traces.messages import Message, last_user_text, read_message, read_messages
 from dbagenteval.traces.tree import Node
 
-__all__ = ["PYDANTIC_AI"]
+__all__ = ["PYDANTIC_AI", "read_events"]
 
 ALL_MESSAGES = "pydantic_ai.all_messages"
 NEW_MESSAGE_INDEX = "pydantic_ai.new_message_index"
@@ -51,7 +51,7 @@ def _transcript(node: Node) -> list[Message] | None:
         index = attributes.get(NEW_MESSAGE_INDEX)
         new = read_messages(value[index:]) if isinstance(index, int) else []
         return new if last_user_text(new) else read_messages(value)
-    inputs, _ = _events(attributes.get(_OLD_ALL_MESSAGES))
+    inputs, _ = read_events(attributes.get(_OLD_ALL_MESSAGES))
     return inputs or None
 
 
@@ -59,8 +59,8 @@ def _answer(node: Node) -> Any:
     return node.span.attributes.get(FINAL_RESULT)
 
 
-def _events(value: Any) -> tuple[list[Message], list[Message]]:
-    """Read the JSON list of events of formats 1 to 3."""
+def read_events(value: Any) -> tuple[list[Message], list[Message]]:
+    """Read the JSON list of events of formats 1 to 3: what went in and what came out."""
     inputs: list[Message] = []
     outputs: list[Message] = []
     listed = plain(value)
@@ -75,11 +75,11 @@ def _events(value: Any) -> tuple[list[Message], list[Message]]:
 
 
 def _inputs(node: Node) -> list[Message] | None:
-    return _events(node.span.attributes.get(_OLD_EVENTS))[0] or None
+    return read_events(node.span.attributes.get(_OLD_EVENTS))[0] or None
 
 
 def _outputs(node: Node) -> list[Message] | None:
-    return _events(node.span.attributes.get(_OLD_EVENTS))[1] or None
+    return read_events(node.span.attributes.get(_OLD_EVENTS))[1] or None
 
 
 def _tool(node: Node) -> ToolUse | None:

@@ -71,6 +71,7 @@ ANSWER_TEST = Record(
         ),
         "comparison": Choice(COMPARISON_NAMES),
         "extra_columns": Choice(("allow", "fail")),
+        "empty_for_null": Choice(("allow", "fail")),
         "assertions": ListOf(_ASSERTION),
         "timeout": Number(0),
         "turns": ListOf(

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from dbagenteval.project.answercompare import compare_answer
+from dbagenteval.project.verdict.comparison import compare_answer
 
 BIG = 9007199254740992
 

@@ -11,9 +11,9 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from dbagenteval.cli.main import main
-from dbagenteval.project.audit import audit_faults
-from dbagenteval.project.captured import judge_trace
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
+from dbagenteval.project.governance.captured import judge_trace
+from dbagenteval.project.policy.audit import audit_faults
 from dbagenteval.store import Store
 from dbagenteval.traces import Stage, Trace
 

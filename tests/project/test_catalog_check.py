@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbagenteval.project import read_catalog, validate_project
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 
 DATASET = "datasets/sales/dataset.yaml"
 POLICY = "policies/policy.yml"
@@ -114,7 +114,7 @@ def test_the_schema_of_sqlite_is_read(tmp_path) -> None:
     path = tmp_path / "shop.db"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE Orders (Id INTEGER, total NUMERIC(8,2), note TEXT)")
-    from dbagenteval.project.config import Database
+    from dbagenteval.project.folder.config import Database
 
     catalog = read_catalog(
         Database(name="shop", type="sqlite", settings={"path": "shop.db"}, root=tmp_path)

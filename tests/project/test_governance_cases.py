@@ -8,12 +8,12 @@ import pytest
 
 from dbagenteval.cli.main import main
 from dbagenteval.executors import executor_for
-from dbagenteval.project.audit import AuditLog, audit_faults
-from dbagenteval.project.catalog import Catalog
-from dbagenteval.project.governance import evaluate_case
-from dbagenteval.project.load import load_project
-from dbagenteval.project.model import GovernanceCase
+from dbagenteval.project.folder.catalog import Catalog
+from dbagenteval.project.folder.load import load_project
+from dbagenteval.project.folder.model import GovernanceCase
+from dbagenteval.project.governance.cases import evaluate_case
 from dbagenteval.project.policy import Request, decide
+from dbagenteval.project.policy.audit import AuditLog, audit_faults
 
 DATASET = "datasets/sales/dataset.yaml"
 ALLOW = {"outcome": "allow"}

@@ -9,7 +9,7 @@ import pytest
 
 from dbagenteval.cli.main import main
 from dbagenteval.project import read_catalog, validate_project
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 
 
 def _check(root, capsys, monkeypatch) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dbagenteval.cli.main import main
-from dbagenteval.project.agentreply import reply_of_trace
-from dbagenteval.project.answercompare import compare_answer
+from dbagenteval.project.agent.reply import reply_of_trace
+from dbagenteval.project.verdict.comparison import compare_answer
 from dbagenteval.traces import Stage, Trace
 
 CUSTOMERS = "SELECT COUNT(*) AS n FROM main.customers"

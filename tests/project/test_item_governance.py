@@ -10,9 +10,9 @@ import pytest
 
 from dbagenteval.cli.main import main
 from dbagenteval.executors import executor_for
-from dbagenteval.project.governance import evaluate_case
-from dbagenteval.project.load import load_project
-from dbagenteval.project.model import GovernanceCase
+from dbagenteval.project.folder.load import load_project
+from dbagenteval.project.folder.model import GovernanceCase
+from dbagenteval.project.governance.cases import evaluate_case
 from dbagenteval.project.policy import MetricQuery, Request, decide
 
 POLICY = "policies/policy.yml"

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from dbagenteval.project import read_catalog, validate_project
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 
 POLICY = "policies/policy.yml"
 DATASET = "datasets/sales/dataset.yaml"

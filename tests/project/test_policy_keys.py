@@ -9,9 +9,9 @@ import pytest
 from dbagenteval.cli.main import main
 from dbagenteval.executors import executor_for
 from dbagenteval.project import validate_project
-from dbagenteval.project.compilation import compiler_of
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 from dbagenteval.project.policy import Request, decide
+from dbagenteval.project.policy.compilation import compiler_of
 
 POLICY = "policies/policy.yml"
 RULES = "semantics/business_rules.yml"

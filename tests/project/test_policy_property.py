@@ -8,9 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dbagenteval.project.catalog import Catalog
-from dbagenteval.project.config import Config, Database
-from dbagenteval.project.model import Bundle, Policy, Project
+from dbagenteval.project.folder.catalog import Catalog
+from dbagenteval.project.folder.config import Config, Database
+from dbagenteval.project.folder.model import Bundle, Policy, Project
 from dbagenteval.project.policy import Request, decide
 
 _SPEC = importlib.util.spec_from_file_location(

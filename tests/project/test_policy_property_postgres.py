@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dbagenteval.project.config import Config, Database
+from dbagenteval.project.folder.config import Config, Database
 from dbagenteval.project.policy import Request, decide
 
 _SPEC = importlib.util.spec_from_file_location(

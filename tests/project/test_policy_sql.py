@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from dbagenteval.project import read_catalog
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 from dbagenteval.project.policy import MetricQuery, Request, decide
 
 Q1 = "o.order_date >= DATE '2024-01-01'"
@@ -193,7 +193,7 @@ def test_masking_masks(project_and_catalog) -> None:
 
 def test_roles_widen_and_narrow(project_and_catalog) -> None:
     """A role may read named columns or fewer bundles; unknown and missing roles are refused."""
-    from dbagenteval.project.model import Role
+    from dbagenteval.project.folder.model import Role
 
     project, catalog = project_and_catalog
     roles = {
@@ -313,7 +313,7 @@ def test_the_bundle_that_fits_is_found(folder) -> None:
 
 def test_quoted_names_follow_the_dialect(project_and_catalog) -> None:
     """In PostgreSQL a quoted name of other case is another table; a quoted column stays protected."""
-    from dbagenteval.project.config import Config, Database
+    from dbagenteval.project.folder.config import Config, Database
 
     project, _ = project_and_catalog
     database = Database(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbagenteval.project.config import find_config
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.config import find_config
+from dbagenteval.project.folder.load import load_project
 
 CONFIG = "dbagenteval.yaml"
 

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from dbagenteval.errors import TargetError
-from dbagenteval.project.readermodel import ReaderModel
+from dbagenteval.project.verdict.readermodel import ReaderModel
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from dbagenteval.cli.main import main
-from dbagenteval.project.agentreply import AgentReply
-from dbagenteval.project.spanreply import completed
+from dbagenteval.project.agent.reply import AgentReply
+from dbagenteval.project.agent.spans import completed
 from dbagenteval.store import Store
 from dbagenteval.traces import Trace
 

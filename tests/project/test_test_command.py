@@ -236,7 +236,7 @@ def test_what_is_finished_survives_the_evaluator_too(folder, agent) -> None:
 
 def test_a_result_that_cannot_be_kept_ends_the_run(folder, agent, monkeypatch) -> None:
     """When a result can't be written, the run does not end as if all had passed."""
-    from dbagenteval.project.testresults import ResultsFile
+    from dbagenteval.project.runs.results import ResultsFile
 
     _one_test(folder, COUNT)
     agent.reply = lambda request: {"rows": [{"n": 4}]}
@@ -251,17 +251,17 @@ def test_a_result_that_cannot_be_kept_ends_the_run(folder, agent, monkeypatch) -
 
 def test_an_interrupt_keeps_what_is_finished(folder, agent, monkeypatch) -> None:
     """Ctrl-C ends the run with 130, and the finished results are in a whole file."""
-    from dbagenteval.project import answerrun
+    from dbagenteval.project.runs import run
 
     _one_test(folder, COUNT)
     agent.reply = lambda request: {"rows": [{"n": 4}]}
-    real = answerrun.run_tests
+    real = run.run_tests
 
     def interrupted(*arguments, **options):
         real(*arguments, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(answerrun, "run_tests", interrupted)
+    monkeypatch.setattr(run, "run_tests", interrupted)
     code, document = _run(folder, agent)
     assert code == 130
     assert document["summary"]["passed"] == 1

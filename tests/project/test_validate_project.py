@@ -6,7 +6,7 @@ import pytest
 
 from dbagenteval.errors import UserError
 from dbagenteval.project import read_catalog, validate_project
-from dbagenteval.project.load import load_project
+from dbagenteval.project.folder.load import load_project
 
 DATASET = "datasets/sales/dataset.yaml"
 POLICY = "policies/policy.yml"

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import datetime
 
     from dbagenteval.project import Project
-    from dbagenteval.project.captured import CapturedResult
-    from dbagenteval.project.governance import CaseResult, Executors
-    from dbagenteval.project.projectdata import ProjectData
+    from dbagenteval.project.folder.databases import ProjectData
+    from dbagenteval.project.governance.captured import CapturedResult
+    from dbagenteval.project.governance.cases import CaseResult, Executors
 
 __all__ = ["command"]
 
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917 one parameter an option
 ) -> int:
     """Check what a project decides about questions, by its files alone."""
     from dbagenteval.project import load_project
-    from dbagenteval.project.projectdata import ProjectData
+    from dbagenteval.project.folder.databases import ProjectData
 
     project = load_project(path)
     if store_dir and not engine:
@@ -85,8 +85,8 @@ def _judge_cases(
     engine: bool,
     as_json: bool,
 ) -> int:
-    from dbagenteval.project.audit import AuditLog
-    from dbagenteval.project.governance import evaluate_case
+    from dbagenteval.project.governance.cases import evaluate_case
+    from dbagenteval.project.policy.audit import AuditLog
 
     executors: Executors = data.executor
     log = AuditLog.of(project) if engine else None
@@ -123,8 +123,8 @@ def _judge_store(
     as_json: bool,
 ) -> int:
     from dbagenteval.cli.stores import read_store
-    from dbagenteval.project.audit import AuditLog
-    from dbagenteval.project.captured import judge_trace
+    from dbagenteval.project.governance.captured import judge_trace
+    from dbagenteval.project.policy.audit import AuditLog
     from dbagenteval.traces import assemble
 
     log = AuditLog.of(project)
@@ -152,7 +152,7 @@ def _judge_store(
 
 
 def _show_scorecard(project: Project, *, as_json: bool) -> int:
-    from dbagenteval.project.readiness import readiness
+    from dbagenteval.project.governance.readiness import readiness
 
     items = readiness(project)
     met = sum(item.is_met for item in items)

@@ -35,9 +35,9 @@ _TYPES = {
 def command(url: str, path: str, name: str | None, url_variable: str) -> int:
     """Make a project from a database: tables, semantic model, policy, cases and five tests."""
     from dbagenteval.executors import executor_for
-    from dbagenteval.project.catalog import read_catalog
-    from dbagenteval.project.config import Database
-    from dbagenteval.project.starter import draft_project
+    from dbagenteval.project.folder.catalog import read_catalog
+    from dbagenteval.project.folder.config import Database
+    from dbagenteval.project.starter.draft import draft_project
 
     scheme = re.split(r"[:+]", url, maxsplit=1)[0]
     kind = _TYPES.get(scheme)

@@ -13,7 +13,7 @@ __all__ = ["is_project", "validate_and_show"]
 
 def is_project(target: str | None) -> bool:
     """Say whether an argument means a project: nothing, a folder, or its configuration file."""
-    from dbagenteval.project.config import CONFIG_NAMES
+    from dbagenteval.project.folder.config import CONFIG_NAMES
 
     return target is None or Path(target).is_dir() or Path(target).name in CONFIG_NAMES
 
@@ -23,8 +23,8 @@ def validate_and_show(path: str | None, *, database: bool, as_json: bool) -> int
     import orjson
 
     from dbagenteval.project import load_project
-    from dbagenteval.project.projectdata import ProjectData
-    from dbagenteval.project.validate import find_problems
+    from dbagenteval.project.folder.databases import ProjectData
+    from dbagenteval.project.validation.validate import find_problems
 
     project = load_project(path)
     # A configuration with faults can't be connected with; the faults are what to show then.

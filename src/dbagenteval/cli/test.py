@@ -68,7 +68,7 @@ def run(folder: str | None, path: str | None, selects: tuple[str, ...], **option
     """Run the tests; references first, then the agent."""
     from dbagenteval.cli.testsetup import asked_agent, day_of, settings_of, tests_of
     from dbagenteval.project import load_project
-    from dbagenteval.project.answertests import at_date
+    from dbagenteval.project.folder.answertests import at_date
 
     project = load_project(path)
     config_errors = [item for item in project.errors if item.file == project.config.file]
@@ -104,7 +104,7 @@ def run(folder: str | None, path: str | None, selects: tuple[str, ...], **option
 def diff(before: str, after: str, allow_removed: bool) -> int:
     """Compare two results files: regressions, fixes, added and removed tests."""
     from dbagenteval.printable import printable
-    from dbagenteval.project.rundiff import diff_runs
+    from dbagenteval.project.runs.diff import diff_runs
 
     runs = [read_results(path)["results"] for path in (before, after)]
     bad = 0
@@ -133,7 +133,7 @@ def diff(before: str, after: str, allow_removed: bool) -> int:
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
 def server(path: str | None, host: str, port: int, token: str | None, no_open: bool) -> int:
     """Show the results of test runs in a browser."""
-    from dbagenteval.project.config import find_config
+    from dbagenteval.project.folder.config import find_config
     from dbagenteval.web import serve_results
 
     folder = find_config(path).parent / "tests" / "outputs"

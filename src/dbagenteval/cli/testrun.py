@@ -12,10 +12,11 @@ import click
 from dbagenteval.errors import UserError
 
 if TYPE_CHECKING:
-    from dbagenteval.project.agentcall import ProjectAgent
-    from dbagenteval.project.answerrun import AnswerResult, RunSettings
-    from dbagenteval.project.answertests import AnswerTest
-    from dbagenteval.project.model import Project
+    from dbagenteval.project.agent.call import ProjectAgent
+    from dbagenteval.project.folder.answertests import AnswerTest
+    from dbagenteval.project.folder.model import Project
+    from dbagenteval.project.runs.attempt import AnswerResult
+    from dbagenteval.project.runs.settings import RunSettings
 
 __all__ = ["NEWEST", "read_results", "run_and_show"]
 
@@ -51,16 +52,16 @@ def run_and_show(
         UserError: There is nothing to resume, or it does not fit.
         click.Abort: Interrupted; what was finished is saved.
     """
-    from dbagenteval.project.answerrun import jobs_of, run_tests
-    from dbagenteval.project.recorded import finished_jobs
-    from dbagenteval.project.redaction import result_redactor
-    from dbagenteval.project.runfile import cut_off_runs
-    from dbagenteval.project.testresults import (
+    from dbagenteval.project.runs.file import cut_off_runs
+    from dbagenteval.project.runs.recorded import finished_jobs
+    from dbagenteval.project.runs.redaction import result_redactor
+    from dbagenteval.project.runs.results import (
         ResultsFile,
         document_of,
         result_document,
         run_facts,
     )
+    from dbagenteval.project.runs.run import jobs_of, run_tests
 
     output = project.root / "tests" / "outputs"
     facts = run_facts(project, settings)
@@ -105,7 +106,7 @@ def run_and_show(
 
 
 def _cut_off(output: Path, resume: str) -> Path:
-    from dbagenteval.project.runfile import cut_off_runs
+    from dbagenteval.project.runs.file import cut_off_runs
 
     if resume != NEWEST:
         return Path(resume)
@@ -124,7 +125,7 @@ def read_results(path: str | Path) -> dict[str, Any]:
     Raises:
         UserError: It can't be read or is none.
     """
-    from dbagenteval.project.runfile import RunFileError, read_run_file
+    from dbagenteval.project.runs.file import RunFileError, read_run_file
 
     try:
         return read_run_file(Path(path))
@@ -135,8 +136,8 @@ def read_results(path: str | Path) -> dict[str, Any]:
 def _references(
     project: Project, tests: Sequence[AnswerTest], settings: RunSettings
 ) -> Mapping[str, Any]:
-    from dbagenteval.project.projectdata import ProjectData
-    from dbagenteval.project.references import run_references
+    from dbagenteval.project.folder.databases import ProjectData
+    from dbagenteval.project.verdict.references import run_references
 
     given = project.config.test
     data = ProjectData(project, with_catalog=False)

@@ -14,11 +14,11 @@ from dbagenteval.errors import UserError
 if TYPE_CHECKING:
     import datetime
 
-    from dbagenteval.project.agentcall import ProjectAgent
-    from dbagenteval.project.answerrun import RunSettings
-    from dbagenteval.project.answertests import AnswerTest
-    from dbagenteval.project.config import Config
-    from dbagenteval.project.model import Project
+    from dbagenteval.project.agent.call import ProjectAgent
+    from dbagenteval.project.folder.answertests import AnswerTest
+    from dbagenteval.project.folder.config import Config
+    from dbagenteval.project.folder.model import Project
+    from dbagenteval.project.runs.settings import RunSettings
 
 __all__ = ["asked_agent", "day_of", "settings_of", "tests_of"]
 
@@ -29,7 +29,7 @@ def tests_of(project: Project, folder: str | None, selects: Sequence[str]) -> li
     Raises:
         UserError: There are none, or one has a mistake.
     """
-    from dbagenteval.project.answertests import find_tests, load_tests, select_tests
+    from dbagenteval.project.folder.answertests import find_tests, load_tests, select_tests
 
     place = project.root / "tests" if folder is None else Path(folder)
     if not place.is_dir():
@@ -69,7 +69,7 @@ def day_of(text: str | None) -> datetime.date:
 
 def settings_of(config: Config, options: Mapping[str, Any]) -> RunSettings:
     """Give how tests are run: the options, else what the project's configuration says."""
-    from dbagenteval.project.answerrun import RunSettings
+    from dbagenteval.project.runs.settings import RunSettings
 
     given = config.test
     configured = given.get("models") or ()
@@ -121,7 +121,7 @@ def _extractor(text: str | None, prices: Mapping[str, Any]) -> Callable[[str], s
     if text is None:
         return None
     if text.startswith("openai:"):
-        from dbagenteval.project.readermodel import ReaderModel
+        from dbagenteval.project.verdict.readermodel import ReaderModel
 
         return ReaderModel(text.removeprefix("openai:"), prices)
     from dbagenteval.cli.targets import load_judge
@@ -137,7 +137,7 @@ def asked_agent(project: Project, options: Mapping[str, Any]) -> ProjectAgent:
     """
     if options["replies"] is not None:
         from dbagenteval.cli.testrun import read_results
-        from dbagenteval.project.recorded import RecordedAgent
+        from dbagenteval.project.runs.recorded import RecordedAgent
 
         if options["agent"] or options["store_dir"]:
             raise UserError("--replies asks no agent; leave --agent and --store out")
@@ -148,7 +148,7 @@ def asked_agent(project: Project, options: Mapping[str, Any]) -> ProjectAgent:
 
 def _agent(project: Project, text: str | None) -> ProjectAgent:
     from dbagenteval.cli.targets import load_agent
-    from dbagenteval.project.agentcall import FunctionAgent, HttpAgent
+    from dbagenteval.project.agent.call import FunctionAgent, HttpAgent
 
     given = project.config.agent
     if text is None and given.get("url"):
@@ -174,8 +174,8 @@ def _agent(project: Project, text: str | None) -> ProjectAgent:
 
 def _with_spans(agent: ProjectAgent, store_dir: str) -> ProjectAgent:
     from dbagenteval.cli.stores import read_store
-    from dbagenteval.project.agentcall import HttpAgent
-    from dbagenteval.project.spanreply import SpanAgent
+    from dbagenteval.project.agent.call import HttpAgent
+    from dbagenteval.project.agent.spans import SpanAgent
     from dbagenteval.traces import Trace, assemble
 
     if not isinstance(agent, HttpAgent):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dbagenteval.project.rundiff import CHANGES, diff_runs
+from dbagenteval.project.runs.diff import CHANGES, diff_runs
 from dbagenteval.web.rendering import render
 from dbagenteval.web.shown import cards_of, diff_lines, tables_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dbagenteval.project.runfile import (
+from dbagenteval.project.runs.file import (
     MAX_FILE_BYTES,
     PARTIAL_SUFFIX,
     RunFileError,

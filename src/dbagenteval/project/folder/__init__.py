@@ -1,0 +1,1 @@
+"""What the project folder says: files read and checked by themselves, as values with lines."""

@@ -1,0 +1,1 @@
+"""Runs of answer tests: attempts, results files, what is made of them."""

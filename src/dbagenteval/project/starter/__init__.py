@@ -1,0 +1,1 @@
+"""A first project, drafted from a database."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from dbagenteval.errors import SliceError, quoted
+from dbagenteval.errors import SliceError, first_line, quoted
 from dbagenteval.rules.dialects import from_system_name
 from dbagenteval.slices.sandbox import Sandbox
 from dbagenteval.traces import Rows
@@ -97,8 +97,7 @@ def _loaded(path: str, _changed_ns: int, _bytes: int, dialect: str | None, shown
     except SliceError:
         raise
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise SliceError(f"{shown}:{line}: {reason}") from error
+        raise SliceError(f"{shown}:{line}: {first_line(error)}") from error
 
 
 def _statements(script: str, shown: str) -> Iterator[tuple[int, str]]:

@@ -7,8 +7,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from sqlglot.dialects.dialect import Dialect
 from dbagenteval.executors import distinct_names
 from dbagenteval.rules.dialects import base_name
 from dbagenteval.rules.sql import read_sql
+from dbagenteval.suite.interrupting import interrupted_after
 from dbagenteval.traces import Rows
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class _DuckDb:
         self._server.cursor().execute(f"DETACH {self._name}")
 
     def load(self, statements: Iterable[str]) -> None:
-        with _interrupted(self._connection.interrupt, self._seconds):
+        with interrupted_after(self._seconds, self._connection.interrupt):
             for statement in statements:
                 self._connection.execute(statement)
 
@@ -212,7 +212,7 @@ class _DuckDb:
         statements = self._connection.extract_statements(sql)
         if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
             raise SandboxRefused("it is not one statement that only reads")
-        with _interrupted(self._connection.interrupt, self._seconds) as is_over:
+        with interrupted_after(self._seconds, self._connection.interrupt) as is_over:
             try:
                 cursor = self._connection.execute(sql)
                 rows = cursor.fetchmany(_MAX_ROWS + 1)
@@ -221,16 +221,3 @@ class _DuckDb:
                     raise SandboxRefused(f"it took more than {self._seconds:g} s") from error
                 raise
         return [column[0] for column in cursor.description or ()], rows
-
-
-@contextmanager
-def _interrupted(stop: Callable[[], None], seconds: float) -> Iterator[Callable[[], bool]]:
-    """Stop what runs after some seconds; gives whether that was so."""
-    until = time.monotonic() + seconds
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield lambda: time.monotonic() >= until
-    finally:
-        timer.cancel()

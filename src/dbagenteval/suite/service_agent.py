@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -177,16 +178,5 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 def _replaced(text: str, values: Mapping[str, str]) -> str:
     """Replace `{name}` once: what a question itself has in braces stays."""
-    parts = [text]
-    for name, value in values.items():
-        marker = f"{{{name}}}"
-        split: list[str] = []
-        for index, part in enumerate(parts):
-            if index % 2:  # put in already
-                split.append(part)
-                continue
-            pieces = part.split(marker)
-            for number, piece in enumerate(pieces):
-                split += [piece] if number == 0 else [value, piece]
-        parts = split
-    return "".join(parts)
+    names = "|".join(map(re.escape, values))
+    return re.sub(rf"\{{({names})\}}", lambda found: values[found[1]], text)

@@ -41,6 +41,7 @@ __all__ = [
     "UnsupportedMediaType",
     "UserError",
     "described",
+    "first_line",
     "quoted",
 ]
 
@@ -60,6 +61,15 @@ def described(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 whatever it raises
         text = "(its message can't be read)"
     return f"{type(error).__name__}: {text}"
+
+
+def first_line(error: BaseException) -> str:
+    """Give the first line of a database's error, without what SQLAlchemy writes around it.
+
+    An error that says nothing gives its type.
+    """
+    original = getattr(error, "orig", None) or error
+    return next(iter(str(original).strip().splitlines()), type(original).__name__)
 
 
 class DbAgentEvalError(Exception):

@@ -28,7 +28,7 @@ from dbagenteval.errors import described
 from dbagenteval.scorecard import DRAFT, SKIP, CheckResult, Scorecard
 from dbagenteval.traces import Trace, check_stages
 
-__all__ = ["OnData", "evaluate", "try_evaluate"]
+__all__ = ["OnData", "evaluate", "rule_name", "try_evaluate"]
 
 OnData = Callable[[Trace, Case], tuple[Trace, Executor]]
 """For a case with `data`: the trace with the rows that its SQL gives on that data, and what runs
@@ -125,9 +125,9 @@ def _evaluate(
         for check in _own_checks(trace, compared, case, judge, execute, references):
             attempt("", check)
     for rule in rules:
-        attempt(f"rule {_name_of(rule)!r}", lambda rule=rule: [_run_rule(rule, trace, case)])  # type: ignore[misc]
-    for judged in (Faithful, Relevant) if judge is not None else ():
-        attempt("", lambda judged=judged: [judged(judge).run(trace, case)])  # type: ignore[misc]
+        attempt(f"rule {rule_name(rule)!r}", partial(_one, _run_rule, rule, trace, case))
+    for judged in (Faithful(judge), Relevant(judge)) if judge is not None else ():
+        attempt("", partial(_one, judged.run, trace, case))
     card.meta = record_of(trace, references)
     return card, errors
 
@@ -153,11 +153,15 @@ def _own_checks(
 ) -> Iterator[Callable[[], Iterable[CheckResult]]]:
     yield lambda: (check_no_error(stage, trace) for stage in trace.stages)
     for check in _expected_by(case):
-        yield lambda check=check: [check(trace)]  # type: ignore[misc]
+        yield partial(_one, check, trace)
     if "rows" in case.expect:
-        yield lambda: [check_rows(compared, case=case)]
+        yield partial(_one, check_rows, compared, case=case)
     if case.reference_sql is not None:
-        yield lambda: _against_reference(compared, case, judge, execute, references)
+        yield partial(_against_reference, compared, case, judge, execute, references)
+
+
+def _one(check: Callable[..., CheckResult], *arguments: Any, **options: Any) -> list[CheckResult]:
+    return [check(*arguments, **options)]
 
 
 def _awaiting_review(trace: Trace) -> CheckResult:
@@ -211,7 +215,8 @@ def _run_rule(rule: Check, trace: Trace, case: Case) -> CheckResult:
     return result
 
 
-def _name_of(rule: Any) -> str:
+def rule_name(rule: Any) -> str:
+    """Give the name of a rule, that of its class if it has none; rules may be of any class."""
     return getattr(rule, "name", "") or type(rule).__name__
 
 

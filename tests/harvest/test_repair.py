@@ -55,6 +55,15 @@ REPAIRS = {
         "WHERE c.tenant_id = 1 GROUP BY c.id",
         "tenant_filter",
     ),
+    "tenant filter on a table of a namespace": (
+        "Orders per customer?",
+        "SELECT c.id, COUNT(o.status) AS n FROM customers c LEFT JOIN main.orders o USING (id) "
+        "WHERE c.tenant_id = 1 GROUP BY c.id",
+        "SELECT c.id, COUNT(o.status) AS n FROM customers AS c LEFT JOIN "
+        "(SELECT * FROM main.orders WHERE tenant_id = 1) AS o USING (id) "
+        "WHERE c.tenant_id = 1 GROUP BY c.id",
+        "tenant_filter",
+    ),
     "tenant filter on the optional side of a join": (
         "Orders by customer?",
         "SELECT c.id, COUNT(o.id) FROM customers c LEFT JOIN orders o ON o.customer_id = c.id "

@@ -167,6 +167,24 @@ def test_a_query_takes_so_long_and_gives_so_much_and_no_more(dialect):
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_script_takes_so_long_and_no_more(dialect):
+    """One without end is stopped, and it is said why."""
+    endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r)"
+    script = ["CREATE TABLE t (n BIGINT)", f"INSERT INTO t {endless} SELECT MAX(n) FROM r"]
+    with pytest.raises(SandboxRefused, match=r"took more than 0\.3 s"):
+        Sandbox(script, dialect=dialect, seconds=0.3)
+
+
+def test_a_statement_may_hold_many_texts(written):
+    """The time that reading takes grows with the text, not with its square."""
+    rows = ", ".join(f"({number}, 'name {number}')" for number in range(20_000))
+    data = dataset_executor(
+        written(f"CREATE TABLE t (id INTEGER, a TEXT);\nINSERT INTO t VALUES {rows}")
+    )
+    assert data("SELECT COUNT(DISTINCT a) AS n FROM t") == [{"n": 20_000}]
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_several_threads_may_ask_at_once(dialect):
     """Cases run at the same time."""
     sandbox = Sandbox(["CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1)"], dialect=dialect)

@@ -8,7 +8,7 @@ import pytest
 
 from dbagenteval.cases import Case
 from dbagenteval.errors import SliceError
-from dbagenteval.slices import dataset_executor, on_data, slice_failure
+from dbagenteval.slices import dataset_executor, replay_on, slice_failure
 from dbagenteval.traces import Stage, Trace
 from tests.slices import shop
 
@@ -82,7 +82,7 @@ def test_a_leak_that_no_row_shows_gets_a_row_that_does(url, reference, tmp_path)
         path = tmp_path / "data.sql"
         path.write_text(found.script, encoding="utf-8")
         data = dataset_executor(path)
-        assert on_data(traced(found.statements[0]), data).stages[1].rows != data(
+        assert replay_on(traced(found.statements[0]), data).stages[1].rows != data(
             found.statements[1]
         )
 

@@ -13,12 +13,14 @@ from dbagenteval.errors import SliceError
 from dbagenteval.slices import (
     SameFailure,
     leaks_tenant,
+    parts,
     result_shown,
     rows_differ,
     slice_data,
     sql_fails,
 )
 from dbagenteval.slices.sandbox import Sandbox
+from dbagenteval.slices.schema import Schema
 from tests.slices import shop
 
 QUESTIONS = {
@@ -344,3 +346,14 @@ def test_without_reference_no_rows_differ(sqlite_shop):
     agent = "SELECT COUNT(*) FROM customers"
     with pytest.raises(SliceError, match="does not show"):
         slice_data(sqlite_shop, [agent], SameFailure(rows_differ(agent, Case("?"))))
+
+
+def test_a_copy_that_fails_without_a_word(monkeypatch):
+    """An error without a message is told by its type."""
+
+    def refuse(*_arguments, **_options):
+        raise MemoryError
+
+    monkeypatch.setattr(parts, "Sandbox", refuse)
+    with pytest.raises(SliceError, match=r"the rows can't be copied: MemoryError"):
+        parts.Slicer(Schema(), "sqlite", lambda _execute: True).shrink({})

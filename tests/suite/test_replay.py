@@ -1,5 +1,6 @@
 """Rows that were not captured come from running the SQL again: only reading, limited, and said."""
 
+import queue
 import sqlite3
 import time
 
@@ -8,6 +9,7 @@ import pytest
 
 from dbagenteval import Stage, Trace
 from dbagenteval.scorecard import CheckResult, Scorecard
+from dbagenteval.suite.interrupting import interrupted_after
 from dbagenteval.suite.replay import Replay, mark_replayed
 from dbagenteval.suite.replay_session import ReplayLimits, ReplayRefused, limited_executor_for
 
@@ -164,6 +166,15 @@ def test_a_session_gives_rows_up_to_its_limit(url):
     assert execute("SELECT n FROM t ORDER BY n") == [{"n": n} for n in range(25)]
     with pytest.raises(ReplayRefused, match="more than 24 rows"):
         limited_executor_for(url, ReplayLimits(rows=24))("SELECT n FROM t")
+
+
+def test_what_goes_on_is_interrupted_again():
+    """An interrupt that comes between two statements is lost, so it is not the last one."""
+    interrupts = queue.SimpleQueue()
+    with interrupted_after(0.01, lambda: interrupts.put(None)) as is_over:
+        for _ in range(3):
+            interrupts.get(timeout=30)
+        assert is_over()
 
 
 def test_a_session_interrupts_what_takes_too_long(url):

@@ -44,6 +44,13 @@ def test_a_body_that_is_no_json_is_refused_at_once():
         ServiceRequest(url="http://x", body="{question}")
 
 
+def test_a_query_needs_fields():
+    """A list is a body that can be posted, but no query of a URL."""
+    assert ServiceRequest(url="http://x", body='["{question}"]').build(VALUES, {}).data
+    with pytest.raises(UserError, match="must be a JSON object to be sent by GET"):
+        ServiceRequest(url="http://x", body='["{question}"]', method="get")
+
+
 class Spans:
     """Gives spans for every call, and remembers the calls."""
 

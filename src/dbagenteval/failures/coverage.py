@@ -8,6 +8,7 @@ from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check
+from dbagenteval.evaluation import rule_name
 from dbagenteval.failures.clusters import Cluster
 from dbagenteval.failures.facts import Facts, column_of, columns_of, facts_of, owners_of
 from dbagenteval.failures.names import last, written
@@ -213,7 +214,7 @@ class _Reader:
     def _try_rules(self, case: Case, sql: str) -> None:
         trace = Trace.simple(case.question, sql=sql)
         for rule in self.rules:
-            name = rule.name or type(rule).__name__
+            name = rule_name(rule)
             try:
                 status = rule.run(trace, case).status
             except Exception:  # noqa: BLE001 a rule of the user's; what it raises is no coverage

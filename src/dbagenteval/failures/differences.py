@@ -13,6 +13,11 @@ from dbagenteval.failures.term import Term
 __all__ = ["Differences", "apart"]
 
 _LONGEST_NAME = 60
+_TABLES = ("other_table", "missing_join", "extra_join")
+_PROJECTED = ("aggregate", "other_argument", "missing_", "extra_", "other_table")
+_PARAMETER = re.compile(r"[?$:@%]")
+_ROUND = re.compile(r"ROUND\((.*), :value\)")
+_Item = TypeVar("_Item", Term, str, tuple[str, str])
 
 
 class Differences:
@@ -66,10 +71,7 @@ class Differences:
         for column, other in _same_but_column(lost, added):
             self._note("other_column", column, other)
             del lost[column], added[other]
-        for column in lost:
-            self._note("missing_filter", column)
-        for column in added:
-            self._note("extra_filter", column)
+        self._one_sided("filter", lost, added)
 
     def _changed_filter(self, column: str, lost: list[Term], added: list[Term]) -> None:
         if _texts(lost) != _texts(added):
@@ -97,14 +99,11 @@ class Differences:
                     self._other_aggregate(wanted, found[0])
                     missing.remove(wanted)
                     extra.remove(found[0])
-        for name, argument in missing:
-            self._note("missing_aggregate", f"{name}({argument})")
-        for name, argument in extra:
-            self._note("extra_aggregate", f"{name}({argument})")
+        self._one_sided("aggregate", map(_call, missing), map(_call, extra))
 
     def _other_aggregate(self, wanted: tuple[str, str], got: tuple[str, str]) -> None:
         if wanted[0] == got[0]:
-            self._note("other_argument", f"{wanted[0]}({wanted[1]})", f"{got[0]}({got[1]})")
+            self._note("other_argument", _call(wanted), _call(got))
         else:
             self._note("aggregate", wanted[0], got[0])
 
@@ -151,14 +150,14 @@ class Differences:
             self._note("limit")
 
 
-_TABLES = ("other_table", "missing_join", "extra_join")
-_PROJECTED = ("aggregate", "other_argument", "missing_", "extra_", "other_table")
-_Item = TypeVar("_Item", Term, str, tuple[str, str])
-
-
 def apart(wanted: Counter[_Item], got: Counter[_Item]) -> tuple[list[_Item], list[_Item]]:
     """Give what only the first has and what only the second has, sorted."""
     return sorted((wanted - got).elements()), sorted((got - wanted).elements())
+
+
+def _call(aggregate: tuple[str, str]) -> str:
+    name, argument = aggregate
+    return f"{name}({argument})"
 
 
 def _texts(terms: Iterable[Term]) -> list[str]:
@@ -202,9 +201,6 @@ def _agree(wanted: Sequence[Term], got: Sequence[Term]) -> bool:
     )
 
 
-_PARAMETER = re.compile(r"[?$:@%]")
-
-
 def _changed_joins(wanted: Facts, got: Facts) -> list[tuple[str, str, str]]:
     """Give table, the reference's kind of join and the agent's, where they differ."""
     before, after = dict(sorted(wanted.joins)), dict(sorted(got.joins))
@@ -218,9 +214,6 @@ def _changed_joins(wanted: Facts, got: Facts) -> list[tuple[str, str, str]]:
 def _unrounded(term: Term) -> str:
     match = _ROUND.fullmatch(term.text)
     return match[1] if match else term.text
-
-
-_ROUND = re.compile(r"ROUND\((.*), :value\)")
 
 
 def _short(text: str) -> str:

@@ -107,10 +107,8 @@ class TermReader:
     def _children(self, node: exp.Expr, *leave_out: str) -> list[Term]:
         return [
             self._done[id(child)]
-            for key, value in node.args.items()
-            if key not in leave_out
-            for child in (value if isinstance(value, list) else [value])
-            if isinstance(child, exp.Expr)
+            for child in node.iter_expressions()
+            if child.arg_key not in leave_out
         ]
 
     def _this(self, node: exp.Expr) -> Term:

@@ -157,7 +157,7 @@ def _add(facts: Facts, block: Block, reader: _Spelling) -> None:
         name = last(_short(relation.name))
         if relation.is_table:
             facts.tables[name] += 1
-        if relation.join not in ("", "inner"):
+        if not relation.is_inner:
             facts.joins[name, relation.join.upper()] += 1
     conditions = {*block.where, *(term for relation in block.relations for term in relation.on)}
     for term in reader.all(conditions):

@@ -10,8 +10,6 @@ from dbagenteval.failures.term import Term
 
 __all__ = ["Block", "Relation", "Shape"]
 
-_SYMMETRIC_JOINS = ("", "inner")
-
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -28,6 +26,11 @@ class Relation:
     join: str = ""
     on: tuple[Term, ...] = ()
     is_table: bool = False
+
+    @property
+    def is_inner(self) -> bool:
+        """True if it may change places with the others that are."""
+        return self.join in ("", "inner")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +94,8 @@ def _list(terms: Iterable[Term], glue: str = ", ") -> str:
 def _relations(relations: Iterable[Relation]) -> str:
     found = ""
     for relation in relations:
-        is_inner = relation.join in _SYMMETRIC_JOINS
-        joint = (", " if found else "") if is_inner else f" {relation.join.upper()} JOIN "
+        outer = f" {relation.join.upper()} JOIN "
+        joint = (", " if found else "") if relation.is_inner else outer
         on = f" ON {_list(relation.on, ' AND ')}" if relation.on else ""
         found += f"{joint}{relation.name}{on}"
     return found

@@ -129,9 +129,8 @@ class _SelectReader:
         self.select = tuple(self.reader.term(item) for item in node.expressions)
         where = sorted([*joins.conditions, *self._conditions("where")])
         self._name_items()
-        if all(relation.join in ("", "inner") for relation in relations) and not any(
-            "*" in item.text.split(".") for item in self.select
-        ):
+        has_star = any("*" in item.text.split(".") for item in self.select)
+        if not has_star and all(relation.is_inner for relation in relations):
             relations.sort(key=lambda relation: relation.name)
         return Block(
             select=self.select,
@@ -178,10 +177,8 @@ class _SelectReader:
         keys = [self._ordinal(key) for key in group.expressions]
         others = [
             self.reader.term(part)
-            for name, value in group.args.items()
-            if name != "expressions"
-            for part in (value if isinstance(value, list) else [value])
-            if isinstance(part, exp.Expr)
+            for part in group.iter_expressions()
+            if part.arg_key != "expressions"
         ]
         flags = [Term(name.upper()) for name, value in group.args.items() if value is True]
         return tuple(sorted({*keys, *others, *flags}))
@@ -214,8 +211,7 @@ class _SelectReader:
         for name in ("limit", "offset"):
             clause = self.node.args.get(name)
             if clause is not None:
-                parts = [*clause.args.values(), *(clause.args.get("expressions") or ())]
-                terms = [self.reader.term(part) for part in parts if isinstance(part, exp.Expr)]
+                terms = list(map(self.reader.term, clause.iter_expressions()))
                 found.append(joined(terms, " ", f"{name.upper()} "))
         if not found and self.query.is_limited:
             found.append(Term("LIMIT"))
@@ -226,19 +222,15 @@ class _SelectReader:
         if distinct is None:
             return ()
         on = distinct.args.get("on")
-        return (
-            (Term("DISTINCT"),)
-            if on is None
-            else (joined([self.reader.term(on)], "", "DISTINCT ON "),)
-        )
+        if on is None:
+            return (Term("DISTINCT"),)
+        return (joined([self.reader.term(on)], "", "DISTINCT ON "),)
 
     def _extras(self) -> tuple[Term, ...]:
         return tuple(
             self.reader.term(part)
-            for name, value in self.node.args.items()
-            if name not in _READ
-            for part in (value if isinstance(value, list) else [value])
-            if isinstance(part, exp.Expr)
+            for part in self.node.iter_expressions()
+            if part.arg_key not in _READ
         )
 
     def _subquery(self, node: exp.Expr) -> Term:

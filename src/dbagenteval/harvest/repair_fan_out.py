@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbagenteval.slices.schema import Schema, Table
-from dbagenteval.slices.tables import conjuncts
+from dbagenteval.slices.tables import conjuncts, where_conjuncts
 
 __all__ = ["mend_fan_out"]
 
@@ -73,7 +73,7 @@ class _Joined:
         if self._readers() or on is None or self.join.side or self.table is None:
             return []
         filters = self._filters()
-        others = [each for each in self._conditions() if each not in filters]
+        others = [each for each in where_conjuncts(self.select) if each not in filters]
         found = exp.select("1").from_(self.join.this.copy())
         found = found.where(exp.and_(*conjuncts(on), *filters))
         self.join.pop()
@@ -94,7 +94,7 @@ class _Joined:
         rows = exp.select(*keys, *values).from_(self.join.this.copy()).group_by(*keys)
         if filters:
             rows = rows.where(exp.and_(*filters))
-            others = [each for each in self._conditions() if each not in filters]
+            others = [each for each in where_conjuncts(self.select) if each not in filters]
             where = exp.Where(this=exp.and_(*others)) if others else None
             self.select.set("where", where)
         name = self.join.this.name
@@ -133,22 +133,16 @@ class _Joined:
         is_plain = isinstance(node, (exp.Sum, exp.Count)) and not isinstance(node.this, exp.Star)
         return is_plain and all(column.table.lower() == self.alias for column in _columns(node))
 
-    def _conditions(self) -> list[exp.Expr]:
-        where = self.select.args.get("where")
-        return conjuncts(where.this) if where is not None else []
-
     def _filters(self) -> list[exp.Expr]:
-        return [each for each in self._conditions() if self._is_read_by(each)]
+        return [each for each in where_conjuncts(self.select) if self._is_read_by(each)]
 
     def _readers(self, besides: list[exp.AggFunc] | None = None) -> list[exp.Column]:
         """Give the columns that read the table outside its condition, WHERE and some aggregates."""
         inside = {id(column) for node in besides or () for column in _columns(node)}
         parts = (
             part
-            for key, value in self.select.args.items()
-            if key not in ("where", "from_")
-            for part in (value if isinstance(value, list) else [value])
-            if isinstance(part, exp.Expr) and part is not self.join
+            for part in self.select.iter_expressions()
+            if part.arg_key not in ("where", "from_") and id(part) != id(self.join)
         )
         found = (column for part in parts for column in self._own(part))
         return [column for column in found if id(column) not in inside]

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbagenteval.rules.dialects import base_name
 from dbagenteval.slices.schema import Schema, Table
-from dbagenteval.slices.tables import base_tables
+from dbagenteval.slices.tables import base_tables, sides_of
 
 __all__ = ["mend_names"]
 
@@ -40,12 +40,10 @@ def mend_names(tree: exp.Expr, schema: Schema | None, dialect: str | None) -> li
 
 
 def _mend_columns(select: exp.Select, schema: Schema, *, may_be_text: bool) -> list[str]:
-    sides = [select.args.get("from_"), *(select.args.get("joins") or ())]
     sources: dict[str, Table | None] = {}
-    for side in sides:
-        if side is not None:
-            name = side.this.name if isinstance(side.this, exp.Table) else ""
-            sources[side.this.alias_or_name.lower()] = schema.get(name)
+    for side in sides_of(select):
+        name = side.this.name if isinstance(side.this, exp.Table) else ""
+        sources[side.this.alias_or_name.lower()] = schema.get(name)
     if not sources or select.find_ancestor(exp.Select) is not None:
         return []  # of a subquery a column may belong to what is around it
     aliases = {item.alias.lower() for item in select.expressions if item.alias}

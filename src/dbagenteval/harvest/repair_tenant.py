@@ -6,8 +6,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbagenteval.slices.schema import Schema
-from dbagenteval.slices.tables import base_tables, conjuncts
+from dbagenteval.slices.schema import Column, Schema
+from dbagenteval.slices.tables import (
+    base_tables,
+    conjuncts,
+    rows_of_tenant,
+    sides_of,
+    tenant_in,
+    where_conjuncts,
+)
 
 __all__ = ["mend_tenant"]
 
@@ -21,35 +28,26 @@ def mend_tenant(tree: exp.Expr, schema: Schema | None, tenant: tuple[str, Any] |
         return []
     column, value = tenant
     said = []
-    guarded = {id(node) for node in base_tables(tree) if _has(node, column, schema)}
+    guarded = {
+        id(node)
+        for node in base_tables(tree)
+        if schema is None or _column(node, column, schema) is not None
+    }
     for select in tree.find_all(exp.Select):
-        from_ = select.args.get("from_")
-        joins = select.args.get("joins") or []
-        is_alone = not joins
-        for side in [from_, *joins]:
-            node = None if side is None else side.this
+        is_alone = not select.args.get("joins")
+        for side in sides_of(select):
+            node = side.this
             if id(node) not in guarded or not isinstance(node, exp.Table):
                 continue
-            own = _typed(value, node, column, schema)
+            own = tenant_in(_column(node, column, schema), value)
             if _mend_source(select, side, node, column, own, is_alone=is_alone):
                 said.append(f"filter {column} = {exp.convert(own).sql()} on {node.name}")
     return said
 
 
-def _has(node: exp.Table, column: str, schema: Schema | None) -> bool:
-    if schema is None:
-        return True
-    table = schema.get(node.name)
-    names = [each.name.lower() for each in table.columns] if table is not None else []
-    return column.lower() in names
-
-
-def _typed(value: Any, node: exp.Table, column: str, schema: Schema | None) -> Any:
-    """Give the tenant as the table's column holds it: a text may look like a number."""
+def _column(node: exp.Table, name: str, schema: Schema | None) -> Column | None:
     table = None if schema is None else schema.get(node.name)
-    columns = () if table is None else table.columns
-    is_text = any(each.name.lower() == column.lower() and each.kind == "text" for each in columns)
-    return str(value) if is_text else value
+    return None if table is None else table.column(name)
 
 
 def _mend_source(
@@ -66,32 +64,26 @@ def _mend_source(
     wanted = exp.EQ(
         this=exp.column(column, table=None if is_alone else alias), expression=exp.convert(value)
     )
-    where, on = select.args.get("where"), side.args.get("on")
-    for condition in (where.this if where else None, on):
-        for part in conjuncts(condition):
-            if _is_filter(part, column, alias, is_alone=is_alone):
-                if part.args["expression"] == wanted.args["expression"]:
-                    return False
-                part.replace(wanted)
-                return True
+    on = side.args.get("on")
+    for part in (*where_conjuncts(select), *conjuncts(on)):
+        if _is_filter(part, column, alias, is_alone=is_alone):
+            if part.args["expression"] == wanted.args["expression"]:
+                return False
+            part.replace(wanted)
+            return True
     joins = select.args.get("joins") or []
     later = joins[joins.index(side) + 1 :] if side in joins else joins
     kind = side.args.get("side")
     is_optional = any(join.side in ("RIGHT", "FULL") for join in later)
     # An optional side that is joined by USING has no condition that the filter could join.
     if is_optional or kind == "FULL" or (kind == "LEFT" and on is None):
-        rows = (
-            exp.select("*")
-            .from_(exp.Table(this=node.this.copy()))
-            .where(exp.EQ(this=exp.column(column), expression=exp.convert(value)))
-        )
-        node.replace(rows.subquery(alias))
+        node.replace(rows_of_tenant(node, column, value))
     elif kind == "LEFT" and on is not None:
         side.set("on", exp.and_(*conjuncts(on), wanted, copy=False))
     else:
-        conditions = conjuncts(where.this) if where is not None else []
         # Not copied: the subqueries in them are still to be looked at.
-        select.set("where", exp.Where(this=exp.and_(*conditions, wanted, copy=False)))
+        conditions = exp.and_(*where_conjuncts(select), wanted, copy=False)
+        select.set("where", exp.Where(this=conditions))
     return True
 
 

@@ -1,6 +1,6 @@
 """A few rows of a few tables that still show a failure, as a SQL script, and runs on them."""
 
-from dbagenteval.slices.case_data import on_case_data
+from dbagenteval.slices.case_data import on_case_data, replay_on
 from dbagenteval.slices.dataset import Dataset, dataset_executor
 from dbagenteval.slices.failed_trace import slice_failure
 from dbagenteval.slices.failing import (
@@ -11,7 +11,6 @@ from dbagenteval.slices.failing import (
     rows_differ,
     sql_fails,
 )
-from dbagenteval.slices.judging import on_data
 from dbagenteval.slices.slicing import DataSlice, StillFails, slice_data
 
 __all__ = [
@@ -23,7 +22,7 @@ __all__ = [
     "dataset_executor",
     "leaks_tenant",
     "on_case_data",
-    "on_data",
+    "replay_on",
     "result_shown",
     "rows_differ",
     "slice_data",

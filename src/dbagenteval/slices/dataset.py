@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from dbagenteval.errors import SliceError, quoted
+from dbagenteval.errors import SliceError, first_line, quoted
 from dbagenteval.rules.dialects import from_system_name
 from dbagenteval.slices.sandbox import Sandbox
 from dbagenteval.traces import Rows
@@ -97,8 +97,7 @@ def _loaded(path: str, _changed_ns: int, _bytes: int, dialect: str | None, shown
     except SliceError:
         raise
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise SliceError(f"{shown}:{line}: {reason}") from error
+        raise SliceError(f"{shown}:{line}: {first_line(error)}") from error
 
 
 def _statements(script: str, shown: str) -> Iterator[tuple[int, str]]:
@@ -108,28 +107,27 @@ def _statements(script: str, shown: str) -> Iterator[tuple[int, str]]:
         SliceError: A quote is not closed, or a statement does anything else than make data.
     """
     parts: list[str] = []
-    start = 0
-    for part in [*_PART.finditer(script), None]:
-        if part is not None and part.lastgroup != "end":
-            if part["other"] in ("'", '"'):
-                line = _line(script, part.start())
-                raise SliceError(f"{shown}:{line}: the quote that opens here is not closed")
-            if part.lastgroup != "comment":
-                if not "".join(parts).strip():
-                    indent = len(part[0]) - len(part[0].lstrip())
-                    start = part.start() + indent
-                parts.append(part[0])
+    line, counted, start = 1, 0, 0
+    for part in _PART.finditer(f"{script}\n;"):  # the last one need not end in a semicolon
+        if part["other"] in ("'", '"'):
+            at = f"{shown}:{_line(script, part.start())}"
+            raise SliceError(f"{at}: the quote that opens here is not closed")
+        text = "" if part.lastgroup in ("comment", "end") else part[0]
+        if not parts:
+            text = text.lstrip()
+            start = part.end() - len(text)
+        if text:
+            parts.append(text)
+        if part.lastgroup != "end" or not parts:
             continue
-        text = "".join(parts).strip()
-        parts = []
-        if not text:
-            continue
+        text, parts = "".join(parts).strip(), []
+        line, counted = line + script.count("\n", counted, start), start
         if not _ALLOWED.match(text):
             raise SliceError(
-                f"{shown}:{_line(script, start)}: {quoted(text[:40])} is not allowed in data; "
+                f"{shown}:{line}: {quoted(text[:40])} is not allowed in data; "
                 "allowed: CREATE TABLE, CREATE INDEX, INSERT INTO"
             )
-        yield _line(script, start), text
+        yield line, text
 
 
 def _line(script: str, position: int) -> int:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Hashable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from sqlglot import exp
-
 from dbagenteval.cases import Case
 from dbagenteval.checks import check_reference, run_references
 from dbagenteval.compare import compare_rows
@@ -17,7 +15,7 @@ from dbagenteval.rules.sql import read_sql
 from dbagenteval.scorecard import FAIL
 from dbagenteval.slices.sandbox import SandboxRefused
 from dbagenteval.slices.schema import Schema
-from dbagenteval.slices.tables import base_tables
+from dbagenteval.slices.tables import base_tables, rows_of_tenant, tenant_in
 from dbagenteval.traces import Rows, Trace
 
 __all__ = ["Failure", "SameFailure", "leaks_tenant", "result_shown", "rows_differ", "sql_fails"]
@@ -192,13 +190,7 @@ def _over_own_rows(sql: str, column: str, value: Any, schema: Schema, dialect: s
     tree = parsed.statements[0].copy()
     for node in base_tables(tree):
         table = schema.get(node.name)
-        columns = table.columns if table is not None else ()
-        own = next((each for each in columns if each.name.lower() == column.lower()), None)
-        if own is None:
-            continue
-        tenant = str(value) if own.kind == "text" else value
-        bare = exp.Table(this=node.this.copy())
-        condition = exp.EQ(this=exp.column(own.name), expression=exp.convert(tenant))
-        rows = exp.select("*").from_(bare).where(condition)
-        node.replace(rows.subquery(node.alias_or_name))
+        own = None if table is None else table.column(column)
+        if own is not None:
+            node.replace(rows_of_tenant(node, own.name, tenant_in(own, value)))
     return tree.sql(dialect=dialect)

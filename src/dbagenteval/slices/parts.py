@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dbagenteval.errors import SliceError
+from dbagenteval.errors import SliceError, first_line
 from dbagenteval.executors import Executor
 from dbagenteval.slices.redaction import Redact, Redaction, keepable
 from dbagenteval.slices.sandbox import Sandbox
@@ -77,8 +77,7 @@ class Slicer:
         try:
             sandbox = Sandbox(statements_of(self._schema, copied), dialect=self._dialect)
         except Exception as error:
-            reason = str(error).strip().splitlines()[0]
-            raise SliceError(f"the rows can't be copied: {reason}") from error
+            raise SliceError(f"the rows can't be copied: {first_line(error)}") from error
 
         def execute(sql: str) -> Rows:
             if redaction is None:

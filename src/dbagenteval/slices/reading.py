@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -163,16 +164,10 @@ class _Reader:
 
 
 def _hashable(row: Iterable[Any]) -> Row:
-    """Give a row as a value: what lists and mappings hold is read as JSON by the script anyway."""
-    return tuple(_Frozen(cell) if isinstance(cell, (list, dict)) else cell for cell in row)
-
-
-class _Frozen(str):
-    """A list or mapping as JSON text."""
-
-    __slots__ = ()
-
-    def __new__(cls, cell: Any) -> _Frozen:  # noqa: PYI034 Self needs Python 3.11
-        import json  # noqa: PLC0415
-
-        return super().__new__(cls, json.dumps(cell, default=str, ensure_ascii=False))
+    """Give a row as a value: lists and mappings as JSON, which is what the script holds anyway."""
+    return tuple(
+        json.dumps(cell, default=str, ensure_ascii=False)
+        if isinstance(cell, (list, dict))
+        else cell
+        for cell in row
+    )

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from sqlglot.dialects.dialect import Dialect
 from dbagenteval.executors import distinct_names
 from dbagenteval.rules.dialects import base_name
 from dbagenteval.rules.sql import read_sql
+from dbagenteval.suite.interrupting import interrupted_after
 from dbagenteval.traces import Rows
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Sandbox:
         seconds: That one query may take.
 
     Raises:
+        SandboxRefused: Filling the tables took longer than one query may.
         Exception: Whatever the database says of a statement that it does not take.
     """
 
@@ -127,21 +129,27 @@ class _Sqlite:
 
     def load(self, statements: Iterable[str]) -> None:
         connection = self._connection
-        self._until = time.monotonic() + self._seconds
         connection.set_progress_handler(lambda: time.monotonic() > self._until, 10_000)
-        connection.execute("PRAGMA foreign_keys = ON")
-        for statement in statements:
-            connection.execute(statement)
+        with self._limited():
+            connection.execute("PRAGMA foreign_keys = ON")
+            for statement in statements:
+                connection.execute(statement)
         connection.execute("PRAGMA query_only = ON")
         if hasattr(connection, "setlimit"):  # Python 3.11 and later
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL_BYTES)
         connection.set_authorizer(_only_reading)
 
     def query(self, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        self._until = time.monotonic() + self._seconds
-        try:
+        with self._limited():
             cursor = self._connection.execute(sql)
             rows = cursor.fetchmany(_MAX_ROWS + 1)
+        return [column[0] for column in cursor.description or ()], rows
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        self._until = time.monotonic() + self._seconds
+        try:
+            yield
         except sqlite3.OperationalError as error:
             if time.monotonic() > self._until:
                 raise SandboxRefused(f"it took more than {self._seconds:g} s") from error
@@ -150,7 +158,6 @@ class _Sqlite:
             if "not authorized" in str(error):
                 raise SandboxRefused("it is not one statement that only reads") from error
             raise
-        return [column[0] for column in cursor.description or ()], rows
 
 
 _READING = (
@@ -202,7 +209,7 @@ class _DuckDb:
         self._server.cursor().execute(f"DETACH {self._name}")
 
     def load(self, statements: Iterable[str]) -> None:
-        with _interrupted(self._connection.interrupt, self._seconds):
+        with self._limited():
             for statement in statements:
                 self._connection.execute(statement)
 
@@ -212,25 +219,19 @@ class _DuckDb:
         statements = self._connection.extract_statements(sql)
         if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
             raise SandboxRefused("it is not one statement that only reads")
-        with _interrupted(self._connection.interrupt, self._seconds) as is_over:
+        with self._limited():
+            cursor = self._connection.execute(sql)
+            rows = cursor.fetchmany(_MAX_ROWS + 1)
+        return [column[0] for column in cursor.description or ()], rows
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        import duckdb  # noqa: PLC0415
+
+        with interrupted_after(self._seconds, self._connection.interrupt) as is_over:
             try:
-                cursor = self._connection.execute(sql)
-                rows = cursor.fetchmany(_MAX_ROWS + 1)
+                yield
             except duckdb.Error as error:
                 if is_over():
                     raise SandboxRefused(f"it took more than {self._seconds:g} s") from error
                 raise
-        return [column[0] for column in cursor.description or ()], rows
-
-
-@contextmanager
-def _interrupted(stop: Callable[[], None], seconds: float) -> Iterator[Callable[[], bool]]:
-    """Stop what runs after some seconds; gives whether that was so."""
-    until = time.monotonic() + seconds
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield lambda: time.monotonic() >= until
-    finally:
-        timer.cancel()

@@ -55,6 +55,10 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     namespace: str | None = None
 
+    def column(self, name: str) -> Column | None:
+        """Give the column of that name, however it is cased."""
+        return next((each for each in self.columns if each.name.lower() == name.lower()), None)
+
     def at(self, columns: Iterable[str]) -> list[int]:
         """Give the positions of columns in a row.
 

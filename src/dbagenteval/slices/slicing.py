@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dbagenteval.errors import SliceError
+from dbagenteval.errors import SliceError, first_line
 from dbagenteval.executors import read_only_engine
 from dbagenteval.rules.dialects import from_system_name
 from dbagenteval.slices.parts import Slicer, StillFails
@@ -118,8 +118,7 @@ def read_extract(
         schema = _schema_of(engine, statements, dialect)
         sample = read_sample(engine, schema, statements, dialect=dialect, max_rows=_READ_ROWS)
     except SQLAlchemyError as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise SliceError(f"the rows can't be read: {reason}") from error
+        raise SliceError(f"the rows can't be read: {first_line(error)}") from error
     finally:
         engine.dispose()
     return Extract(

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from sqlglot import exp
 
 from dbagenteval.rules.sql import read_sql
 from dbagenteval.slices.reflection import TableName
-from dbagenteval.slices.schema import Schema, Table
+from dbagenteval.slices.schema import Column, Schema, Table
 
-__all__ = ["Link", "base_tables", "conditions_on", "conjuncts", "links_between", "tables_named"]
-
+__all__ = [
+    "Link",
+    "base_tables",
+    "conditions_on",
+    "conjuncts",
+    "links_between",
+    "rows_of_tenant",
+    "sides_of",
+    "tables_named",
+    "tenant_in",
+    "where_conjuncts",
+]
 
 LinkEnd = tuple[str, tuple[str, ...]]
 """A table's name, and columns of it."""
@@ -46,6 +57,30 @@ def conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
     return [condition]
 
 
+def where_conjuncts(select: exp.Select) -> list[exp.Expr]:
+    """Give what AND joins in the WHERE of a SELECT."""
+    where = select.args.get("where")
+    return conjuncts(where.this) if where is not None else []
+
+
+def sides_of(select: exp.Select) -> list[exp.Expr]:
+    """Give FROM and the joins of a SELECT; `this` of each is a table or a subquery."""
+    sides = (select.args.get("from_"), *(select.args.get("joins") or ()))
+    return [side for side in sides if side is not None]
+
+
+def tenant_in(column: Column | None, value: Any) -> Any:
+    """Give a tenant as the column holds it, if it is known: a text may look like a number."""
+    return str(value) if column is not None and column.kind == "text" else value
+
+
+def rows_of_tenant(table: exp.Table, column: str, value: Any) -> exp.Subquery:
+    """Give a subquery for the place of a table, with the rows of one tenant alone."""
+    bare = exp.Table(**{part: table.args.get(part) for part in ("this", "db", "catalog")})
+    condition = exp.EQ(this=exp.column(column), expression=exp.convert(value))
+    return exp.select("*").from_(bare.copy()).where(condition).subquery(table.alias_or_name)
+
+
 def conditions_on(table: Table, statements: Iterable[str], dialect: str | None) -> list[exp.Expr]:
     """Give, for each SELECT that reads the table, what its WHERE says of this table alone.
 
@@ -59,7 +94,7 @@ def conditions_on(table: Table, statements: Iterable[str], dialect: str | None) 
             ):
                 own = [
                     each
-                    for each in _conjuncts(select)
+                    for each in where_conjuncts(select)
                     if _is_only_about(each, alias, table, select)
                 ]
                 if own:
@@ -84,7 +119,7 @@ def links_between(schema: Schema, statements: Iterable[str], dialect: str | None
 def _joined(select: exp.Select, schema: Schema) -> Iterator[Link]:
     sources = _sources(select)
     ons = [join.args["on"] for join in select.args.get("joins") or () if join.args.get("on")]
-    for condition in [*_conjuncts(select), *(part for on in ons for part in conjuncts(on))]:
+    for condition in [*where_conjuncts(select), *(part for on in ons for part in conjuncts(on))]:
         left, right = condition.args.get("this"), condition.args.get("expression")
         if not (
             isinstance(condition, exp.EQ)
@@ -103,9 +138,9 @@ def _end(column: exp.Column, sources: dict[str, str], schema: Schema) -> tuple[s
     named = sources.get(column.table.lower(), "")
     for name in [named] if column.table else sources.values():
         table = schema.get(name)
-        for own in table.columns if table is not None else ():
-            if table is not None and own.name.lower() == column.name.lower():
-                return table.name, own.name
+        own = None if table is None else table.column(column.name)
+        if table is not None and own is not None:
+            return table.name, own.name
     return None
 
 
@@ -118,14 +153,8 @@ def _trees(statements: Iterable[str], dialect: str | None) -> Iterator[exp.Expr]
 
 def _sources(select: exp.Select) -> dict[str, str]:
     """Give the tables of one FROM: alias to name, lower case."""
-    sides = [select.args.get("from_"), *(select.args.get("joins") or ())]
-    tables = [side.this for side in sides if side is not None and isinstance(side.this, exp.Table)]
+    tables = [side.this for side in sides_of(select) if isinstance(side.this, exp.Table)]
     return {table.alias_or_name.lower(): table.name.lower() for table in tables}
-
-
-def _conjuncts(select: exp.Select) -> list[exp.Expr]:
-    where = select.args.get("where")
-    return conjuncts(where.this) if where is not None else []
 
 
 def _is_only_about(condition: exp.Expr, alias: str, table: Table, select: exp.Select) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "AgentResult",
     "Ask",
     "Conversation",
+    "is_async",
     "outcome_of",
     "trace_of",
 ]
@@ -75,6 +76,13 @@ class Conversation:
         self.messages.append({"role": "assistant", "content": text})
 
 
+def is_async(agent: Agent) -> bool:
+    """Say whether calling an agent gives an awaitable, for all that can be seen beforehand."""
+    return inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(
+        getattr(agent, "__call__", None)  # noqa: B004 looked at, not called
+    )
+
+
 class Ask:
     """An agent with what it accepts beside the question.
 
@@ -84,9 +92,7 @@ class Ask:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.is_async = inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(
-            getattr(agent, "__call__", None)  # noqa: B004 looked at, not called
-        )
+        self.is_async = is_async(agent)
         self._accepts = _accepted_names(agent)
 
     def __call__(self, question: str, conversation: Conversation) -> Any:

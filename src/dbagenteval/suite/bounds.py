@@ -7,6 +7,7 @@ from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check, Executor, Judge
+from dbagenteval.evaluation import rule_name
 from dbagenteval.scorecard import CheckResult
 from dbagenteval.suite.calls import Caller, TimeIsOver
 from dbagenteval.traces import Trace
@@ -51,7 +52,7 @@ class _BoundedRule(Check):
     def __init__(self, rule: Check, bounded: Callable[[Callable[[], Any]], Any]) -> None:
         self._rule = rule
         self._bounded = bounded
-        self.name = getattr(rule, "name", "") or type(rule).__name__  # type: ignore[misc]
+        self.name = rule_name(rule)  # type: ignore[misc]
 
     def run(self, trace: Trace, case: Case) -> CheckResult:
         """Run the rule."""

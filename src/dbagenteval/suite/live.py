@@ -65,7 +65,7 @@ def run_suite(  # noqa: PLR0913 one argument a setting
         ValueError: `concurrency`, `timeout`, `retries` or `repeat` is out of range.
         RuntimeError: An event loop is running; use `await arun_suite(...)`.
     """
-    _refuse_running_loop("run_suite")
+    _refuse_running_loop()
     settings = _settings(agent, rules, judge, execute, on_data, timeout, retries, repeat)
     run = Run(cases, settings, concurrency, fail_fast=fail_fast, on_card=on_card)
     if concurrency == 1 and (timeout is None or can_alarm()):
@@ -151,13 +151,13 @@ def check_question(
     return result.cards[0]
 
 
-def _refuse_running_loop(name: str) -> None:
+def _refuse_running_loop() -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return
     raise RuntimeError(
-        f"{name}() cannot be called while an event loop is running (in a notebook or async "
+        "run_suite() cannot be called while an event loop is running (in a notebook or async "
         "code); use `await arun_suite(...)` instead"
     )
 

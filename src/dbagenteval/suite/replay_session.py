@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dbagenteval.executors import Executor, distinct_names, read_only_engine
+from dbagenteval.suite.interrupting import interrupted_after
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -60,7 +57,7 @@ def limited_executor_for(url: str, limits: ReplayLimits) -> Executor:
     def execute(sql: str) -> list[dict[str, Any]]:
         with engine.connect() as connection:
             _restrict(connection, backend, limits)
-            with _interrupted_after(limits.seconds, connection) as is_over:
+            with interrupted_after(limits.seconds, _interrupt_of(connection)) as is_over:
                 try:
                     return _rows(connection, sql, limits)
                 except ReplayRefused:
@@ -94,6 +91,16 @@ def _restrict(connection: Connection, backend: str, limits: ReplayLimits) -> Non
         driver.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(limits.result_bytes, 1_000_000_000))
 
 
+def _interrupt_of(connection: Connection) -> Callable[[], object]:
+    """Give what interrupts a connection; drivers call it by different names."""
+    driver = connection.connection.driver_connection
+    names = ("interrupt", "cancel", "close")
+    stop: Callable[[], object] = next(
+        getattr(driver, name) for name in names if hasattr(driver, name)
+    )
+    return stop
+
+
 def _rows(connection: Connection, sql: str, limits: ReplayLimits) -> list[dict[str, Any]]:
     options = {"no_parameters": True, "stream_results": True, "max_row_buffer": _BATCH_ROWS}
     result = connection.exec_driver_sql(sql, execution_options=options)
@@ -115,33 +122,3 @@ def _rows(connection: Connection, sql: str, limits: ReplayLimits) -> list[dict[s
 
 def _size(cell: Any) -> int:
     return _CELL_BYTES + (len(cell) if isinstance(cell, (str, bytes, list, dict)) else 0)
-
-
-@contextmanager
-def _interrupted_after(seconds: float, connection: Connection) -> Iterator[Callable[[], bool]]:
-    """Interrupt what runs on a connection after some time, from another thread.
-
-    Yields:
-        Says whether the time is over.
-    """
-    driver: Any = connection.connection.driver_connection
-    stop = next(
-        getattr(driver, name) for name in ("interrupt", "cancel", "close") if hasattr(driver, name)
-    )
-    until = time.monotonic() + seconds
-    finished = threading.Event()
-
-    def watch() -> None:
-        if not finished.wait(seconds):
-            # Again and again: an interrupt between two statements is lost.
-            while not finished.wait(0.05):
-                with contextlib.suppress(Exception):
-                    stop()
-
-    watcher = threading.Thread(target=watch, name="replay-limit", daemon=True)
-    watcher.start()
-    try:
-        yield lambda: time.monotonic() >= until
-    finally:
-        finished.set()
-        watcher.join()

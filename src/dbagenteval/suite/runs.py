@@ -101,8 +101,9 @@ class Run:
                     card.verdict != "PASS" and not card.is_draft for card in cards
                 ):
                     self._waiting.clear()
-                for card in cards if self._on_card is not None else ():
-                    self._on_card(card)  # type: ignore[misc]
+                if self._on_card is not None:
+                    for card in cards:
+                        self._on_card(card)
 
     def result(self) -> SuiteResult:
         """Give the cards in case order; a case that was not run is a SKIP that says so."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -42,7 +43,7 @@ class ServiceRequest:
         timeout: For the whole request, in seconds.
 
     Raises:
-        UserError: The body is no JSON.
+        UserError: The body is no JSON, or no object whose fields a query could hold.
     """
 
     url: str
@@ -53,12 +54,18 @@ class ServiceRequest:
     timeout: float = 600.0
 
     def __post_init__(self) -> None:
+        hint = f"for example {_DEFAULT_BODY}"
         try:
-            json.loads(self.body)
+            body = json.loads(self.body)
         except ValueError as error:
-            raise UserError(
-                f"--agent-body is no JSON: {error}", hint=f"for example {_DEFAULT_BODY}"
-            ) from None
+            raise UserError(f"--agent-body is no JSON: {error}", hint=hint) from None
+        if self._is_without_body and not isinstance(body, dict):
+            method = self.method.upper()
+            raise UserError(f"--agent-body must be a JSON object to be sent by {method}", hint=hint)
+
+    @property
+    def _is_without_body(self) -> bool:
+        return self.method.upper() in ("GET", "HEAD", "DELETE")
 
     def build(
         self, values: Mapping[str, Any], headers: Mapping[str, str]
@@ -69,7 +76,7 @@ class ServiceRequest:
         url = _replaced(self.url, quoted_values)
         data = None
         sent = {"Accept": "application/json, text/plain", **self.headers, **headers}
-        if self.method.upper() in ("GET", "HEAD", "DELETE"):
+        if self._is_without_body:
             query = {
                 key: value if isinstance(value, str) else json.dumps(value)
                 for key, value in body.items()
@@ -191,16 +198,5 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 def _replaced(text: str, values: Mapping[str, str]) -> str:
     """Replace `{name}` once: what a question itself has in braces stays."""
-    parts = [text]
-    for name, value in values.items():
-        marker = f"{{{name}}}"
-        split: list[str] = []
-        for index, part in enumerate(parts):
-            if index % 2:  # put in already
-                split.append(part)
-                continue
-            pieces = part.split(marker)
-            for number, piece in enumerate(pieces):
-                split += [piece] if number == 0 else [value, piece]
-        parts = split
-    return "".join(parts)
+    names = "|".join(map(re.escape, values))
+    return re.sub(rf"\{{({names})\}}", lambda found: values[found[1]], text)

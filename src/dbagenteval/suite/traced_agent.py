@@ -18,6 +18,7 @@ from opentelemetry.trace import (
 )
 
 from dbagenteval import semconv
+from dbagenteval.suite.agents import is_async
 from dbagenteval.suite.span_source import CallContext, SpanSource, trace_of_call
 from dbagenteval.traces import assemble
 
@@ -66,10 +67,7 @@ def traced(
             result = await agent(question, *args, **kwargs)
         return result_of(question, result, call)
 
-    is_async = inspect.iscoroutinefunction(agent) or inspect.iscoroutinefunction(
-        getattr(agent, "__call__", None)  # noqa: B004 looked at, not called
-    )
-    return ask_async if is_async else ask
+    return ask_async if is_async(agent) else ask
 
 
 @contextmanager

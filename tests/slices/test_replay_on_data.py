@@ -7,7 +7,7 @@ import pytest
 from dbagenteval import evaluate
 from dbagenteval.cases import Case
 from dbagenteval.scorecard import FAIL, SKIP
-from dbagenteval.slices import dataset_executor, on_data
+from dbagenteval.slices import dataset_executor, replay_on
 from dbagenteval.traces import Stage, Trace
 
 SCRIPT = """
@@ -29,7 +29,7 @@ def data(tmp_path):
 
 def verdict(trace, data, case=CASE):
     """Judge a trace on the data."""
-    return evaluate(on_data(trace, data), case, execute=data)
+    return evaluate(replay_on(trace, data), case, execute=data)
 
 
 def failed_of(card):
@@ -68,7 +68,7 @@ def test_each_execution_gets_the_rows_of_its_own_sql(data):
             Stage("answer", output="1"),
         ],
     )
-    judged = on_data(trace, data)
+    judged = replay_on(trace, data)
     assert [stage.rows for stage in judged.stages if stage.kind == "execute"] == [
         [{"n": 3}],
         [{"COUNT(*)": 2}],

@@ -5,7 +5,7 @@ from sqlglot.dialects.dialect import Dialects
 
 from dbagenteval.cases import Case
 from dbagenteval.dialects import DIALECT_OF, DIALECTS
-from dbagenteval.rules.dialects import from_system_name
+from dbagenteval.rules.query.dialects import from_system_name
 
 
 def test_all_dialects_of_the_parser_are_known():

@@ -12,8 +12,8 @@ import pytest
 
 from dbagenteval.cases import Case
 from dbagenteval.rules import AllowedTables, ReadOnly, TenantFilter
-from dbagenteval.rules import sql as sql_module
-from dbagenteval.rules.sql import Sql, read_sql
+from dbagenteval.rules.query import sql as sql_module
+from dbagenteval.rules.query.sql import Sql, read_sql
 from dbagenteval.traces import Trace
 
 LIMIT_S = 60.0

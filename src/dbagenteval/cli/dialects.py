@@ -21,7 +21,7 @@ class _Dialect(click.ParamType):  # type: ignore[type-arg] # generic only in new
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Give the name as it was written."""
-        from dbagenteval.rules.dialects import from_system_name
+        from dbagenteval.rules.query.dialects import from_system_name
 
         if value and from_system_name(value) is None:
             self.fail(

@@ -111,7 +111,7 @@ class _Database:
         from dbagenteval.cli.known import check_tenant
         from dbagenteval.executors import read_only_engine
         from dbagenteval.harvest.people import read_people
-        from dbagenteval.rules.dialects import from_system_name
+        from dbagenteval.rules.query.dialects import from_system_name
         from dbagenteval.slices.reflection import read_schema
 
         engine = read_only_engine(url)

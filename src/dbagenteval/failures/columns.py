@@ -10,9 +10,9 @@ from sqlglot import exp
 from dbagenteval.failures.names import COLUMN, written
 from dbagenteval.failures.shape import Block
 from dbagenteval.failures.term import Term
-from dbagenteval.rules.names import Folding
-from dbagenteval.rules.output_names import OutputNames
-from dbagenteval.rules.queries import Query, Source
+from dbagenteval.rules.query.names import Folding
+from dbagenteval.rules.query.output_names import OutputNames
+from dbagenteval.rules.query.queries import Query, Source
 
 __all__ = ["Columns", "InnerQueries"]
 

@@ -17,7 +17,7 @@ from dbagenteval.failures.questions import nearest, words_of
 from dbagenteval.failures.shape import Shape
 from dbagenteval.failures.shape_reader import read_shape
 from dbagenteval.failures.structure import structure
-from dbagenteval.rules.dialects import from_system_name
+from dbagenteval.rules.query.dialects import from_system_name
 from dbagenteval.scorecard import FAIL, PASS, SKIP
 from dbagenteval.traces import Trace
 

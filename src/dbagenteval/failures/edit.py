@@ -10,7 +10,7 @@ from dbagenteval.failures.facts import Facts, facts_of, owners_of
 from dbagenteval.failures.shape import Shape
 from dbagenteval.failures.shape_reader import read_shape
 from dbagenteval.failures.wording import edit_words
-from dbagenteval.rules.dialects import from_system_name
+from dbagenteval.rules.query.dialects import from_system_name
 
 __all__ = ["SqlEdit", "sql_edit"]
 

@@ -10,7 +10,7 @@ from dbagenteval.failures.columns import Columns
 from dbagenteval.failures.expressions import TermReader
 from dbagenteval.failures.shape import Relation
 from dbagenteval.failures.term import Term
-from dbagenteval.rules.queries import Join, Source
+from dbagenteval.rules.query.queries import Join, Source
 
 __all__ = ["JoinReader"]
 

@@ -12,10 +12,10 @@ from dbagenteval.failures.expressions import TermReader
 from dbagenteval.failures.joins import JoinReader
 from dbagenteval.failures.shape import Block, Shape
 from dbagenteval.failures.term import Term, joined
-from dbagenteval.rules.output_names import OutputNames
-from dbagenteval.rules.queries import Query, Undecided
-from dbagenteval.rules.query_reader import read_queries
-from dbagenteval.rules.sql import Sql, read_sql
+from dbagenteval.rules.query.output_names import OutputNames
+from dbagenteval.rules.query.queries import Query, Undecided
+from dbagenteval.rules.query.reader import read_queries
+from dbagenteval.rules.query.sql import Sql, read_sql
 
 __all__ = ["read_shape"]
 

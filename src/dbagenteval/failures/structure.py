@@ -14,9 +14,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dbagenteval.failures.literals import DATE, telling
 from dbagenteval.failures.shape_reader import read_shape
-from dbagenteval.rules.dialects import from_system_name
-from dbagenteval.rules.names import folding
-from dbagenteval.rules.raw_text import trim
+from dbagenteval.rules.query.dialects import from_system_name
+from dbagenteval.rules.query.names import folding
+from dbagenteval.rules.query.raw_text import trim
 
 __all__ = ["Outline", "outline", "structure"]
 

@@ -15,7 +15,7 @@ from dbagenteval.harvest.repair_aggregates import mend_aggregates, mend_distinct
 from dbagenteval.harvest.repair_fan_out import mend_fan_out
 from dbagenteval.harvest.repair_names import mend_names
 from dbagenteval.harvest.repair_tenant import mend_tenant
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.slices.schema import Schema
 from dbagenteval.suite.reading import why_not_run
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.query.dialects import base_name
 from dbagenteval.slices.schema import Schema, Table
 from dbagenteval.slices.tables import base_tables, sides_of
 

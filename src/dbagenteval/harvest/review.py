@@ -13,8 +13,8 @@ from dbagenteval.errors import described
 from dbagenteval.failures import sql_edit
 from dbagenteval.harvest.redact import stand_in_of
 from dbagenteval.printable import printable
-from dbagenteval.rules.dialects import from_system_name
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.dialects import from_system_name
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.slices import dataset_executor
 from dbagenteval.suite.reading import why_not_run
 from dbagenteval.traces import Rows

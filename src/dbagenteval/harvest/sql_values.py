@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbagenteval.harvest.personal import personal_kind
-from dbagenteval.rules.sql import Sql, read_sql
+from dbagenteval.rules.query.sql import Sql, read_sql
 
 __all__ = ["SqlValues", "sql_values"]
 

@@ -8,11 +8,11 @@ from typing import ClassVar
 from sqlglot import exp
 
 from dbagenteval.rules.allowed_names import AllowedNames
-from dbagenteval.rules.call_names import unseen_reads
-from dbagenteval.rules.column_uses import Use, column_uses
-from dbagenteval.rules.names import Folding, GivenName
-from dbagenteval.rules.queries import Source, Undecided
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.call_names import unseen_reads
+from dbagenteval.rules.query.column_uses import Use, column_uses
+from dbagenteval.rules.query.names import Folding, GivenName
+from dbagenteval.rules.query.queries import Source, Undecided
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import SqlRule, names_of
 from dbagenteval.traces import Trace
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 from sqlglot import exp
 
 from dbagenteval.rules.allowed_names import AllowedNames
-from dbagenteval.rules.call_names import source_call, unseen_reads
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.known_functions import known_functions
-from dbagenteval.rules.names import GivenName
-from dbagenteval.rules.queries import Source, Undecided
-from dbagenteval.rules.query_reader import read_queries
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.call_names import source_call, unseen_reads
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.known_functions import known_functions
+from dbagenteval.rules.query.names import GivenName
+from dbagenteval.rules.query.queries import Source, Undecided
+from dbagenteval.rules.query.reader import read_queries
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import SqlRule, names_of
 from dbagenteval.traces import Trace
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dbagenteval.rules.columns import ColumnResolver
-from dbagenteval.rules.output_names import OutputNames
-from dbagenteval.rules.queries import Join, Query, Source, Undecided, columns_in, unwrap
-from dbagenteval.rules.query_reader import read_queries
-from dbagenteval.rules.select_parts import always_has_row
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.columns import ColumnResolver
+from dbagenteval.rules.query.output_names import OutputNames
+from dbagenteval.rules.query.queries import Join, Query, Source, Undecided, columns_in, unwrap
+from dbagenteval.rules.query.reader import read_queries
+from dbagenteval.rules.query.select_parts import always_has_row
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import SqlRule
 from dbagenteval.traces import Trace
 

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from dbagenteval.errors import TargetError, quoted
-from dbagenteval.rules.names import GivenName
+from dbagenteval.rules.query.names import GivenName
+from dbagenteval.rules.query.sql import Sql, read_sql
 from dbagenteval.rules.read_only import ReadOnly
-from dbagenteval.rules.sql import Sql, read_sql
 from dbagenteval.rules.sql_rule import Finding, SqlRule, names_of
-from dbagenteval.rules.tenant_sandbox import Row, Sandbox, open_sandbox
+from dbagenteval.rules.tenant.sandbox import Row, Sandbox, open_sandbox
 from dbagenteval.scorecard import PASS, SKIP
 from dbagenteval.traces import Trace
 

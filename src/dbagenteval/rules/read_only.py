@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dbagenteval.rules.call_names import calls
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.known_functions import EFFECTS, known_functions
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.call_names import calls
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.known_functions import EFFECTS, known_functions
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import SqlRule, names_of
 from dbagenteval.traces import Trace
 

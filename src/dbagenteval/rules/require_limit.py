@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dbagenteval.rules.queries import unwrap
-from dbagenteval.rules.select_parts import always_has_row
+from dbagenteval.rules.query.queries import unwrap
+from dbagenteval.rules.query.select_parts import always_has_row
 from dbagenteval.rules.sql_rule import SqlRule
 from dbagenteval.traces import Trace
 

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from dbagenteval.rules.names import GivenName
-from dbagenteval.rules.queries import Undecided
-from dbagenteval.rules.range_conditions import unrestricted
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.names import GivenName
+from dbagenteval.rules.query.queries import Undecided
+from dbagenteval.rules.query.range_conditions import unrestricted
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import SqlRule, names_of
 from dbagenteval.traces import Trace
 

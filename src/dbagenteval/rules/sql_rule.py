@@ -11,8 +11,8 @@ from sqlglot import exp
 from dbagenteval.cases import Case
 from dbagenteval.checks import Check
 from dbagenteval.errors import quoted
-from dbagenteval.rules.dialects import check_dialect, from_system_name
-from dbagenteval.rules.sql import Sql, read_sql
+from dbagenteval.rules.query.dialects import check_dialect, from_system_name
+from dbagenteval.rules.query.sql import Sql, read_sql
 from dbagenteval.scorecard import FAIL, PASS, SKIP, CheckResult
 from dbagenteval.traces import Stage, Trace
 

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dbagenteval.rules.call_names import unseen_reads
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.names import Folding, GivenName
-from dbagenteval.rules.queries import Source, Undecided
-from dbagenteval.rules.query_reader import read_queries
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.call_names import unseen_reads
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.names import Folding, GivenName
+from dbagenteval.rules.query.queries import Source, Undecided
+from dbagenteval.rules.query.reader import read_queries
+from dbagenteval.rules.query.sql import Sql
 from dbagenteval.rules.sql_rule import Finding, SqlRule, names_of
-from dbagenteval.rules.tenant_facts import Const, Domain
-from dbagenteval.rules.tenant_flow import Leak, TenantFlow
+from dbagenteval.rules.tenant.facts import Const, Domain
+from dbagenteval.rules.tenant.flow import Leak, TenantFlow
 from dbagenteval.scorecard import PASS, SKIP
 from dbagenteval.traces import Trace
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from dbagenteval.errors import SliceError, first_line, quoted
-from dbagenteval.rules.dialects import from_system_name
+from dbagenteval.rules.query.dialects import from_system_name
 from dbagenteval.slices.sandbox import Sandbox
 from dbagenteval.traces import Rows
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dbagenteval.cases import Case
 from dbagenteval.errors import SliceError
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.slices.failing import (
     Failure,
     SameFailure,

@@ -11,7 +11,7 @@ from dbagenteval.cases import Case
 from dbagenteval.checks import check_reference, run_references
 from dbagenteval.compare import compare_rows
 from dbagenteval.executors import Executor
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.scorecard import FAIL
 from dbagenteval.slices.sandbox import SandboxRefused
 from dbagenteval.slices.schema import Schema

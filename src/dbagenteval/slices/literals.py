@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 
 __all__ = ["compared_texts", "core_of", "is_like", "texts_in", "with_new_literals"]
 

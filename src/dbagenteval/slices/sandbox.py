@@ -16,8 +16,8 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 from dbagenteval.executors import distinct_names
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.suite.interrupting import interrupted_after
 from dbagenteval.traces import Rows
 

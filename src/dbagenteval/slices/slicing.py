@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dbagenteval.errors import SliceError, first_line
 from dbagenteval.executors import read_only_engine
-from dbagenteval.rules.dialects import from_system_name
+from dbagenteval.rules.query.dialects import from_system_name
 from dbagenteval.slices.parts import Slicer, StillFails
 from dbagenteval.slices.reading import read_sample
 from dbagenteval.slices.redaction import Redact

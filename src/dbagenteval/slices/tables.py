@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 from dbagenteval.slices.reflection import TableName
 from dbagenteval.slices.schema import Column, Schema, Table
 

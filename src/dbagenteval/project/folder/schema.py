@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import Bundle, Project
-from dbagenteval.rules.lineage import Schema
+from dbagenteval.rules.lineage.facts import Schema
 
 __all__ = ["schema_of"]
 

@@ -26,7 +26,7 @@ from dbagenteval.project.policy.request import (
 )
 from dbagenteval.project.policy.rights import Rights, rights_of
 from dbagenteval.project.policy.sqlchecks import judge_sql
-from dbagenteval.rules.lineage import Schema
+from dbagenteval.rules.lineage.facts import Schema
 
 __all__ = ["decide"]
 

@@ -15,7 +15,7 @@ from dbagenteval.project.folder.model import Bundle, Project, Term
 from dbagenteval.project.policy.piiwords import pii_asked
 from dbagenteval.project.policy.timewords import TimeWindow, find_window
 from dbagenteval.project.policy.words import has_phrase, name_words, words_of
-from dbagenteval.rules.sql import read_sql
+from dbagenteval.rules.query.sql import read_sql
 
 __all__ = ["Asked", "read_question"]
 

@@ -9,8 +9,8 @@ from dbagenteval.project.folder.model import Bundle, Policy
 from dbagenteval.project.policy.request import CheckOutcome
 from dbagenteval.project.policy.rights import Rights
 from dbagenteval.project.policy.sqlpii import masked_sql, masking_check, pii_checks
-from dbagenteval.rules.lineage import JoinBlock, QueryFacts, Schema
-from dbagenteval.rules.query_facts import query_facts
+from dbagenteval.rules.lineage.facts import JoinBlock, QueryFacts, Schema
+from dbagenteval.rules.lineage.query_facts import query_facts
 
 __all__ = ["JudgedSql", "judge_sql", "tables_in"]
 

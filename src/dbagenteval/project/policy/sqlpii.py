@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import Policy
 from dbagenteval.project.policy.request import CheckOutcome
-from dbagenteval.rules.lineage import QueryFacts, Read, Schema
-from dbagenteval.rules.query_facts import mask_columns
+from dbagenteval.rules.lineage.facts import QueryFacts, Read, Schema
+from dbagenteval.rules.lineage.query_facts import mask_columns
 
 __all__ = ["masked_sql", "masking_check", "pii_checks"]
 

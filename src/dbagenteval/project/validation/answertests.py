@@ -9,8 +9,8 @@ from dbagenteval.project.folder.catalog import Catalog
 from dbagenteval.project.folder.model import Bundle, Project
 from dbagenteval.project.folder.problems import Problem, Problems
 from dbagenteval.project.folder.schema import schema_of
-from dbagenteval.rules.lineage import QueryFacts
-from dbagenteval.rules.query_facts import query_facts
+from dbagenteval.rules.lineage.facts import QueryFacts
+from dbagenteval.rules.lineage.query_facts import query_facts
 
 __all__ = ["check_tests"]
 

@@ -9,8 +9,8 @@ from dbagenteval.project.folder.model import Project
 from dbagenteval.project.folder.plain import texts
 from dbagenteval.project.folder.schema import schema_of
 from dbagenteval.project.verdict.references import Reference
-from dbagenteval.rules.lineage import QueryFacts
-from dbagenteval.rules.query_facts import query_facts
+from dbagenteval.rules.lineage.facts import QueryFacts
+from dbagenteval.rules.lineage.query_facts import query_facts
 
 __all__ = ["provenance_problem"]
 

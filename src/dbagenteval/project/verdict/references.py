@@ -14,7 +14,7 @@ from dbagenteval.project.folder.answertests import AnswerTest
 from dbagenteval.project.folder.databases import ProjectData
 from dbagenteval.project.folder.model import Project
 from dbagenteval.project.folder.schema import schema_of
-from dbagenteval.rules.query_facts import query_facts
+from dbagenteval.rules.lineage.query_facts import query_facts
 
 __all__ = ["Reference", "run_references"]
 

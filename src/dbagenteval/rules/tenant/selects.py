@@ -8,16 +8,16 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbagenteval.rules import select_parts
-from dbagenteval.rules.columns import ColumnResolver
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.queries import Join, Query, Source
-from dbagenteval.rules.sql import Sql
-from dbagenteval.rules.tenant_facts import Classes, Domain, Facts, Term
-from dbagenteval.rules.tenant_joins import JoinContexts
-from dbagenteval.rules.tenant_output import Output, output_of
-from dbagenteval.rules.tenant_predicates import Operand, PredicateReader
-from dbagenteval.rules.tenant_relations import Atom, Relation
+from dbagenteval.rules.query import select_parts
+from dbagenteval.rules.query.columns import ColumnResolver
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.queries import Join, Query, Source
+from dbagenteval.rules.query.sql import Sql
+from dbagenteval.rules.tenant.facts import Classes, Domain, Facts, Term
+from dbagenteval.rules.tenant.joins import JoinContexts
+from dbagenteval.rules.tenant.output import Output, output_of
+from dbagenteval.rules.tenant.predicates import Operand, PredicateReader
+from dbagenteval.rules.tenant.relations import Atom, Relation
 
 __all__ = ["Flow", "SelectAnalysis"]
 

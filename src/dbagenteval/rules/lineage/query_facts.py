@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dbagenteval.rules.lineage import QueryFacts, Schema
-from dbagenteval.rules.lineage_walk import NotUnderstood, QueryWalk
-from dbagenteval.rules.sql import Sql, read_sql
+from dbagenteval.rules.lineage.facts import QueryFacts, Schema
+from dbagenteval.rules.lineage.walk import NotUnderstood, QueryWalk
+from dbagenteval.rules.query.sql import Sql, read_sql
 
 __all__ = ["mask_columns", "query_facts"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbagenteval.rules.queries import Query, Source
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.queries import Query, Source
+from dbagenteval.rules.query.sql import Sql
 
 __all__ = ["OutputNames"]
 

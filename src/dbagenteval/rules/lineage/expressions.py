@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbagenteval.rules.lineage import Edge, JoinBlock, QueryFacts, Read, Schema
-from dbagenteval.rules.lineage_functions import unknown_function
-from dbagenteval.rules.lineage_scope import QueryOutputs, QueryScope, Source
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.lineage.facts import Edge, JoinBlock, QueryFacts, Read, Schema
+from dbagenteval.rules.lineage.functions import unknown_function
+from dbagenteval.rules.lineage.scope import QueryOutputs, QueryScope, Source
+from dbagenteval.rules.query.sql import Sql
 
 __all__ = ["Ctes", "ExpressionWalk", "NotUnderstood", "Origins", "Reads"]
 

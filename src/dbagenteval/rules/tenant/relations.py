@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from dbagenteval.rules.tenant_facts import Domain, Term
+from dbagenteval.rules.tenant.facts import Domain, Term
 
 __all__ = ["Atom", "OutColumn", "Relation", "set_operation"]
 

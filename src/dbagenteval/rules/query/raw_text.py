@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.query.dialects import base_name
 
 __all__ = ["MAX_NESTING", "MAX_TOKENS", "inferred_dialect", "nesting", "text_problem", "trim"]
 

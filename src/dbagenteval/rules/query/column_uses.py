@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbagenteval.rules.columns import ColumnResolver
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.output_names import OutputNames
-from dbagenteval.rules.queries import Join, Query, Source, Undecided
-from dbagenteval.rules.query_reader import read_queries
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.columns import ColumnResolver
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.output_names import OutputNames
+from dbagenteval.rules.query.queries import Join, Query, Source, Undecided
+from dbagenteval.rules.query.reader import read_queries
+from dbagenteval.rules.query.sql import Sql
 
 __all__ = ["Use", "column_uses"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbagenteval.rules.lineage import JoinBlock, Read
-from dbagenteval.rules.lineage_expressions import Ctes, NotUnderstood
-from dbagenteval.rules.lineage_functions import is_table_function
-from dbagenteval.rules.lineage_scope import Output, QueryOutputs, QueryScope, Source, shared
-from dbagenteval.rules.lineage_sources import SourceWalk
+from dbagenteval.rules.lineage.expressions import Ctes, NotUnderstood
+from dbagenteval.rules.lineage.facts import JoinBlock, Read
+from dbagenteval.rules.lineage.functions import is_table_function
+from dbagenteval.rules.lineage.scope import Output, QueryOutputs, QueryScope, Source, shared
+from dbagenteval.rules.lineage.sources import SourceWalk
 
 __all__ = ["NotUnderstood", "QueryWalk"]
 

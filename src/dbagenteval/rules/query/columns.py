@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dbagenteval.rules.names import Folding
-from dbagenteval.rules.queries import Join, Query, Source, Undecided
+from dbagenteval.rules.query.names import Folding
+from dbagenteval.rules.query.queries import Join, Query, Source, Undecided
 
 __all__ = ["ColumnResolver"]
 

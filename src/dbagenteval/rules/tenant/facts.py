@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
-from dbagenteval.rules.queries import Query, Source
+from dbagenteval.rules.query.queries import Query, Source
 
 __all__ = ["Classes", "Const", "Domain", "Facts", "Term"]
 

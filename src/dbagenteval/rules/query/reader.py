@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.queries import Cte, Join, Query, Source, Subquery, Undecided
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.queries import Cte, Join, Query, Source, Subquery, Undecided
+from dbagenteval.rules.query.sql import Sql
 
 __all__ = ["read_queries"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbagenteval.rules.queries import Join, Source
-from dbagenteval.rules.tenant_facts import Facts
+from dbagenteval.rules.query.queries import Join, Source
+from dbagenteval.rules.tenant.facts import Facts
 
 __all__ = ["JoinContexts"]
 

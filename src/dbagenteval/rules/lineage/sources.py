@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbagenteval.rules.lineage import JoinBlock, Joined, TableUse
-from dbagenteval.rules.lineage_expressions import Ctes, ExpressionWalk, NotUnderstood
-from dbagenteval.rules.lineage_functions import is_table_function
-from dbagenteval.rules.lineage_scope import SHARED, Output, QueryOutputs, QueryScope, Source
-from dbagenteval.rules.lineage_time import bounds_of
+from dbagenteval.rules.lineage.expressions import Ctes, ExpressionWalk, NotUnderstood
+from dbagenteval.rules.lineage.facts import JoinBlock, Joined, TableUse
+from dbagenteval.rules.lineage.functions import is_table_function
+from dbagenteval.rules.lineage.scope import SHARED, Output, QueryOutputs, QueryScope, Source
+from dbagenteval.rules.lineage.times import bounds_of
 
 __all__ = ["SourceWalk"]
 

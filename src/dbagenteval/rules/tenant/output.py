@@ -8,12 +8,12 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbagenteval.rules.names import Folding
-from dbagenteval.rules.queries import Join, Query, Source, unwrap
-from dbagenteval.rules.tenant_facts import Classes, Domain, Term
-from dbagenteval.rules.tenant_joins import JoinContexts
-from dbagenteval.rules.tenant_predicates import PredicateReader
-from dbagenteval.rules.tenant_relations import OPEN, OutColumn, Relation
+from dbagenteval.rules.query.names import Folding
+from dbagenteval.rules.query.queries import Join, Query, Source, unwrap
+from dbagenteval.rules.tenant.facts import Classes, Domain, Term
+from dbagenteval.rules.tenant.joins import JoinContexts
+from dbagenteval.rules.tenant.predicates import PredicateReader
+from dbagenteval.rules.tenant.relations import OPEN, OutColumn, Relation
 
 __all__ = ["Output", "output_of"]
 

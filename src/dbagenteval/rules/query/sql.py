@@ -22,8 +22,8 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token
 
-from dbagenteval.rules import raw_text
-from dbagenteval.rules.names import Folding, folding
+from dbagenteval.rules.query import raw_text
+from dbagenteval.rules.query.names import Folding, folding
 
 __all__ = ["Sql", "read_sql"]
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbagenteval.rules.queries import unwrap
-from dbagenteval.rules.tenant_facts import Const, Domain, Facts, Term
+from dbagenteval.rules.query.queries import unwrap
+from dbagenteval.rules.tenant.facts import Const, Domain, Facts, Term
 
 __all__ = ["Operand", "PredicateReader", "Surroundings", "constant", "plain_cast"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from dbagenteval.rules.lineage import Read, Schema
+from dbagenteval.rules.lineage.facts import Read, Schema
 
 __all__ = ["SHARED", "Output", "QueryOutputs", "QueryScope", "Source", "shared"]
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.queries import Cte, Query, Source, Undecided
-from dbagenteval.rules.sql import Sql
-from dbagenteval.rules.tenant_facts import Domain, Facts
-from dbagenteval.rules.tenant_predicates import PredicateReader
-from dbagenteval.rules.tenant_relations import OPEN, Atom, OutColumn, Relation, set_operation
-from dbagenteval.rules.tenant_select import SelectAnalysis
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.queries import Cte, Query, Source, Undecided
+from dbagenteval.rules.query.sql import Sql
+from dbagenteval.rules.tenant.facts import Domain, Facts
+from dbagenteval.rules.tenant.predicates import PredicateReader
+from dbagenteval.rules.tenant.relations import OPEN, Atom, OutColumn, Relation, set_operation
+from dbagenteval.rules.tenant.selects import SelectAnalysis
 
 __all__ = ["Leak", "TenantFlow"]
 

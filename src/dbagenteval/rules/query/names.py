@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbagenteval.rules.dialects import base_name
+from dbagenteval.rules.query.dialects import base_name
 
 __all__ = ["Folding", "GivenName", "folding"]
 

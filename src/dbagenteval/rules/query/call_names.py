@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbagenteval.rules.dialects import base_name
-from dbagenteval.rules.known_functions import EFFECTS, READING, KnownFunctions, known_functions
-from dbagenteval.rules.sql import Sql
+from dbagenteval.rules.query.dialects import base_name
+from dbagenteval.rules.query.known_functions import (
+    EFFECTS,
+    READING,
+    KnownFunctions,
+    known_functions,
+)
+from dbagenteval.rules.query.sql import Sql
 
 __all__ = ["Call", "calls", "source_call", "unseen_reads"]
 

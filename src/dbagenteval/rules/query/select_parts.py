@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from dbagenteval.rules.names import Folding
-from dbagenteval.rules.queries import unwrap
+from dbagenteval.rules.query.names import Folding
+from dbagenteval.rules.query.queries import unwrap
 
 __all__ = [
     "aggregate_conditions",

@@ -1,0 +1,1 @@
+"""What a query reads: tables, and columns by lineage."""

@@ -1,0 +1,1 @@
+"""A SQL text and its queries, read once: what rules look at."""

@@ -14,7 +14,7 @@ from dbagenteval.traces.failures import span_error
 from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.messages import last_user_text
 from dbagenteval.traces.spoken import answer_text, clean_question, question_text, unpacked
-from dbagenteval.traces.sqltext import is_sql, normal_sql, sql_in_text
+from dbagenteval.traces.sqltext import bare_sql, is_sql
 from dbagenteval.traces.toolkinds import CHECK, EXECUTE, FINAL, OTHER
 from dbagenteval.traces.turnreading import TurnReading
 from dbagenteval.traces.turns import orphaned_steps
@@ -22,6 +22,7 @@ from dbagenteval.traces.writtensteps import final_of_steps
 
 _MIN_BROKEN = 60
 _ERROR = 2
+_END_OF_PLAN = "<end_plan>"  # smolagents' planning call
 
 __all__ = ["Question", "read_answer", "read_question"]
 
@@ -164,7 +165,7 @@ def _from_tellers(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageD
         if raw is None or _is_hidden(raw, reading, hidden):
             continue
         text = answer_text(raw)
-        if text and not _is_own_sql(text, reading):
+        if text and not bare_sql(text):  # SQL is what a pipeline gives besides its answer
             draft = _made(one, text)
             model = _last_model(reading)
             if model is not None and any(m.text.strip() == text for m in model.outputs):
@@ -174,15 +175,6 @@ def _from_tellers(reading: TurnReading, hidden: list[tuple[str, str]]) -> StageD
                 draft.implied = True  # the head's time is that of the whole turn
             return draft
     return None
-
-
-def _is_own_sql(text: str, reading: TurnReading) -> bool:
-    """True for a statement of the turn: what a pipeline gives besides its answer."""
-    wanted = normal_sql(text)
-    return any(
-        draft.kind == "generate" and draft.output and normal_sql(str(draft.output)) == wanted
-        for draft in reading.drafts
-    )
 
 
 def _is_nested_agent(one: Facts, reading: TurnReading) -> bool:
@@ -241,7 +233,7 @@ def _from_last_model(reading: TurnReading, hidden: list[tuple[str, str]]) -> Sta
     if is_masked(text):
         hidden.append(("masked", masked_content(text)))
         return None
-    if not text or sql_in_text(text) == text:
+    if not text or bare_sql(text) or text.endswith(_END_OF_PLAN):
         return None
     draft = _made(model, text)
     if reading.limit.cuts(texts[-1]):

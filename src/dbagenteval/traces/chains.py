@@ -5,7 +5,8 @@ from __future__ import annotations
 from dbagenteval.traces.conventions.convention import LLM
 from dbagenteval.traces.facts import Facts
 from dbagenteval.traces.fragments import Fragment, prefix_keys, sql_of_models
-from dbagenteval.traces.messages import after_last_user_text, last_user_text
+from dbagenteval.traces.messages import Message, after_last_user_text, last_user_text
+from dbagenteval.traces.samestatement import is_told_by
 from dbagenteval.traces.sqltext import is_catalog_query, normal_sql
 from dbagenteval.traces.toolkinds import FINAL, tool_kind
 
@@ -67,6 +68,14 @@ class Chain:
     def expires_ns(self) -> int:
         """Give the time after which nothing joins any more."""
         return self.end_ns + (_FINISHED_NS if self.is_finished and self.models else _UNFINISHED_NS)
+
+    def may_run(self, statements: set[str]) -> bool:
+        """True unless the last call asks for other statements than these."""
+        asked = sql_of_models(self.models[-1:])
+        return not asked or all(
+            is_catalog_query(sql) or any(is_told_by(sql, one) for one in asked)
+            for sql in statements
+        )
 
     @property
     def question(self) -> str:
@@ -151,18 +160,15 @@ class Chains:
             for chain in self.of(fragment.instance)
             if not chain.models
             and fragment.start_ns - chain.end_ns < _PRELUDE_NS
-            and all(
-                one.sql and is_catalog_query(one.sql)
-                for part in chain.fragments
-                for one in part.statements
-            )
+            and all(_only_looks_up(part) for part in chain.fragments)
         ]
 
     def _continued(self, fragment: Fragment) -> tuple[Chain | None, str]:
         first = fragment.models[0]
         inputs = first.inputs
-        told = {result.id for message in inputs for result in message.results if result.id}
-        told |= {call.id for message in inputs for call in message.calls if call.id}
+        latest = inputs[_turn_start(inputs) :]
+        told = {result.id for message in latest for result in message.results if result.id}
+        told |= {call.id for message in latest for call in message.calls if call.id}
         mine = self.of(fragment.instance)
         waiting = self._waiting(told, fragment.instance) if told else None
         if waiting is not None:
@@ -179,11 +185,14 @@ class Chains:
     def _by_history(self, first: Facts, mine: list[Chain]) -> Chain | None:
         keys = prefix_keys(first.inputs)
         places = {key: index for index, key in enumerate(keys)}
+        start = _turn_start(first.inputs)
         for chain in reversed(mine):
             if chain.after_key in places:
-                after = first.inputs[places[chain.after_key] + 1 :]
+                place = places[chain.after_key]
+                after = first.inputs[place + 1 :]
                 is_new = any(m.role == "user" and m.text and not m.results for m in after)
-                return None if is_new and chain.is_finished else chain
+                # The call that answered a turn may be lost: then its answer stands in between.
+                return None if start > place or (is_new and chain.is_finished) else chain
         return None
 
     def _pipeline(self, first: Facts, mine: list[Chain]) -> Chain | None:
@@ -223,7 +232,10 @@ class Chains:
         idle = [
             c
             for c in mine
-            if c.models and not c.is_finished and c.models[-1].node.span.end_ns <= fragment.start_ns
+            if c.models
+            and not c.is_finished
+            and c.models[-1].node.span.end_ns <= fragment.start_ns
+            and c.may_run(wanted)
         ]
         if len(idle) == 1:
             idle[0].add(fragment, "time")
@@ -235,6 +247,26 @@ class Chains:
         chain = Chain(fragment)
         self.of(fragment.instance).append(chain)
         return chain
+
+
+def _only_looks_up(part: Fragment) -> bool:
+    """True for a piece that is nothing but catalog queries."""
+    return (
+        bool(part.statements)
+        and not part.tools
+        and all(one.sql and is_catalog_query(one.sql) for one in part.statements)
+    )
+
+
+def _turn_start(messages: list[Message]) -> int:
+    """Give the index of the last user text that follows an answer; 0 if there is none."""
+    start, is_answered = 0, False
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            is_answered = bool(message.text) and not message.calls
+        elif message.role == "user" and message.text and not message.results and is_answered:
+            start, is_answered = index, False
+    return start
 
 
 def _has_history(one: Facts) -> bool:

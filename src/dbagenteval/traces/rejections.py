@@ -15,18 +15,18 @@ from dbagenteval.traces.uses import Use
 
 __all__ = ["is_rejected"]
 
+_ENDED = r"(?:was |is |has been )?"
 _PERSON = r"(?:the )?(?:end[- ]?)?(?:user|human|operator|reviewer|approver|administrator)"
 _REFUSED = r"(?:rejected|declined|denied|refused|cancell?ed|not approved|not authori[sz]ed)"
 _REJECTED = re.compile(
     rf"^\W*(?:error\W+)?{_PERSON} (?:has |have )?(?:{_REFUSED}|did(?:n't| not) (?:approve|allow)"
     r"|does(?:n't| not) want)\b"
-    r"|\btool (?:call|execution|use|invocation)(?: invocation)?(?: \S+)? (?:was |is |has been )?"
-    rf"(?:{_REFUSED}|not executed|skipped)\b"
+    r"|\btool (?:call|execution|use|invocation)(?: invocation)?(?: \S+)? "
+    rf"{_ENDED}(?:{_REFUSED}|not executed|skipped)\b"
     rf"|\b{_REFUSED} by {_PERSON}\b"
-    r"|\b(?:approval|confirmation|consent) (?:was |is |has been )?"
-    rf"(?:{_REFUSED}|not (?:given|granted))\b"
-    r"|\b(?:tool|call|action|request) (?:was |is |has been )?not (?:executed|approved)\b"
-    r"|^\W*(?:the )?(?:query|statement|sql|command)? ?(?:was |is |has been )?not executed\b"
+    rf"|\b(?:approval|confirmation|consent) {_ENDED}(?:{_REFUSED}|not (?:given|granted))\b"
+    rf"|\b(?:tool|call|action|request) {_ENDED}not (?:executed|approved)\b"
+    rf"|^\W*(?:the )?(?:query|statement|sql|command)? ?{_ENDED}not executed\b"
     r"|\brequires? (?:user |human |your )?(?:confirmation|approval)\b",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from dbagenteval.traces.content import MISSING, is_masked, is_partly_masked, loads
 from dbagenteval.traces.pyliteral import read_literal
+from dbagenteval.traces.resttables import RestTable, rest_table
 from dbagenteval.traces.rowtext import Table, names_in_statement, read_table
 from dbagenteval.traces.trace import Rows
 
@@ -195,6 +196,9 @@ def _from_strings(lines: list[str], sql: str) -> ReadRows:
 
 
 def _from_object(value: dict[str, Any], sql: str) -> ReadRows:
+    sent = rest_table(value)
+    if sent is not None:
+        return _of_rest(sent)
     columns = next((_names(value[key]) for key in _COLUMNS_KEYS if key in value), None)
     for key in _ROWS_KEYS:
         held = value.get(key)
@@ -222,6 +226,14 @@ def _from_object(value: dict[str, Any], sql: str) -> ReadRows:
             return ReadRows(None, "unparseable", f"the result tells of no rows: {value!r}"[:120])
         return _tabular([value], None)
     return ReadRows(None, "unparseable", f"no known form of rows: {value!r}"[:120])
+
+
+def _of_rest(sent: RestTable) -> ReadRows:
+    if sent.rows is None:
+        return ReadRows(None, "unparseable", sent.why)
+    read = _tabular(sent.rows, sent.columns)
+    is_cut = sent.why and read.rows is not None
+    return ReadRows(read.rows, "cut", sent.why, read.positional) if is_cut else read
 
 
 def _marked_cut(holder: dict[str, Any], read: ReadRows) -> ReadRows:

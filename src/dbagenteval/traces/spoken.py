@@ -77,6 +77,7 @@ _CREW_TASK = re.compile(
     re.DOTALL,
 )
 _CHAT_MESSAGE = re.compile(r"TextContent\(text=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_NOT_SAID = tuple(f"ChatMessage(role=<MessageRole.{role}" for role in ("TOOL", "USER", "SYSTEM"))
 _MESSAGE_REPR = re.compile(
     r"(Human|AI|System|Tool)Message\(content=('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
 )
@@ -213,6 +214,8 @@ def _said(text: str) -> str:
     text = text.strip()
     if _OBJECT_REPR.match(text) and not text.startswith("ChatMessage("):
         return ""  # an object printed itself, mostly cut: nobody said that
+    if text.startswith(_NOT_SAID):
+        return ""
     shown = _CHAT_MESSAGE.search(text) if text.startswith("ChatMessage(") else None
     if shown:
         literal = read_literal(shown.group(1))

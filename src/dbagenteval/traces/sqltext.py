@@ -10,6 +10,7 @@ from dbagenteval.traces.content import plain
 from dbagenteval.traces.pyliteral import read_literal
 
 __all__ = [
+    "bare_sql",
     "catalog_tables",
     "is_catalog_query",
     "is_connection_noise",
@@ -204,6 +205,14 @@ def sql_in_text(text: str) -> str | None:
     for language, body in _FENCE.findall(text):
         if (language.lower() in ("sql", "") or language.lower().endswith("sql")) and is_sql(body):
             return str(body).strip()
+    return bare_sql(text)
+
+
+def bare_sql(text: str) -> str | None:
+    """Give the SQL that a text is, but for a label such as `SQLQuery:` or a fence; else None."""
+    fenced = _FENCE.fullmatch(text.strip()) if "```" in text else None
+    if fenced is not None and "```" not in fenced.group(2):
+        return str(fenced.group(2)).strip() if is_sql(fenced.group(2)) else None
     bare = _LABEL.sub("", text.strip())
     if is_sql(bare):
         end = bare.find("\nSQLResult:")

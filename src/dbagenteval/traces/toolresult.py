@@ -143,7 +143,9 @@ def _message(fields: dict[str, Any]) -> tuple[Any, bool]:
 
 
 def _says_error(value: dict[str, Any]) -> bool:
-    if str(value.get("status", "")).lower() in ("error", "failed", "failure"):
+    status = value.get("status", "")
+    status = status.get("state", "") if isinstance(status, dict) else status  # Databricks
+    if str(status).lower() in ("error", "failed", "failure"):
         return True
     if (
         value.get("isError") is True
@@ -186,9 +188,13 @@ def _error_text(value: Any) -> str:
             "detail",
             "exception",
             "text",
+            "status",
         ):
-            if value.get(key) and not isinstance(value[key], bool):
-                return text_of(value[key])
+            held = value.get(key)
+            if isinstance(held, dict) and key in ("error", "status"):
+                return _error_text(held)
+            if held and not isinstance(held, bool):
+                return text_of(held)
     if isinstance(value, list):
         return "\n".join(_error_text(item) for item in value)
     return text_of(value)

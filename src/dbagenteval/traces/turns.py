@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,6 +14,8 @@ from dbagenteval.traces.spoken import question_text
 from dbagenteval.traces.tree import Node
 
 __all__ = ["Turn", "orphaned_steps", "split_turns"]
+
+_STEP_NAME = re.compile(r"Step \d+")  # smolagents
 
 
 @dataclass(slots=True)
@@ -134,21 +137,25 @@ def _outer_heads(roots: list[Node], facts: dict[int, Facts]) -> Iterator[Facts]:
 
 def orphaned_steps(heads: list[Facts]) -> list[Facts]:
     """Give the heads that are steps of one run whose own span never came."""
-    if len(heads) < 2:
-        return []
-    lost = [
-        head.node.span.parent_span_id
-        for head in heads
-        if head.role == CHAIN and head.node.parent is None
-    ]
-    return [
+    orphans = [
         head
         for head in heads
-        if head.role == CHAIN
-        and head.node.parent is None
-        and head.node.span.parent_span_id
-        and lost.count(head.node.span.parent_span_id) > 1
+        if head.role == CHAIN and head.node.parent is None and head.node.span.parent_span_id
     ]
+    lost = [head.node.span.parent_span_id for head in orphans]
+    return [
+        head
+        for head in orphans
+        if lost.count(head.node.span.parent_span_id) > 1 or _is_step(head.node)
+    ]
+
+
+def _is_step(node: Node) -> bool:
+    """True for a span that its framework makes within a run only."""
+    if _STEP_NAME.fullmatch(node.span.name):
+        return True
+    attributes = node.span.attributes
+    return "graph.node.id" in attributes or "langgraph_node" in str(attributes.get("metadata"))
 
 
 def _told_question(head: Facts) -> str | None:

@@ -172,7 +172,7 @@ def test_an_owner_that_serves_nothing_is_said_to_hold_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stale: str | None
 ) -> None:
     """With no file, a damaged one, or one of a process that is gone."""
-    monkeypatch.setattr("dbagenteval.rpc.client._CONNECT_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("dbagenteval.rpc.client._OWNER_WAIT_S", 0.5)
     command = [sys.executable, "-c", HOLDER, str(tmp_path / "s")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         try:

@@ -102,6 +102,35 @@ def test_a_damaged_last_record_is_set_aside_too(tmp_path: Path, at: int) -> None
     assert kept.read_bytes() == content[start:]
 
 
+@pytest.mark.parametrize("bit", [8, 12, 20, 31])
+def test_a_damaged_length_is_no_torn_tail(tmp_path: Path, bit: int) -> None:
+    """The last record looks as if more of it should come; its header's checksum knows better."""
+    directory = crashed_store(tmp_path, [body((1, 1)), body((2, 1))])
+    path = directory / "journal" / f"{0:020d}.journal"
+    content = bytearray(path.read_bytes())
+    start = HEADER.size + len(body((1, 1)))
+    content[start + 8 + bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+    assert span_count(directory) == 1
+    (kept,) = (directory / "set-aside").iterdir()
+    assert kept.read_bytes() == content[start:]
+
+
+def test_a_journal_without_header_checksums_is_read(tmp_path: Path) -> None:
+    """As earlier versions wrote it, whole records and a torn tail."""
+    directory = crashed_store(tmp_path, [])
+    records = b""
+    for trace in (1, 2, 3):
+        content = body((trace, 1))
+        header = bytearray(encode_header("traces", content, 1))
+        assert any(header[5:8])
+        header[5:8] = bytes(3)
+        records += header + content
+    (directory / "journal" / f"{0:020d}.journal").write_bytes(records[:-5])
+    assert span_count(directory) == 2
+    assert list((directory / "set-aside").iterdir()) == []
+
+
 def test_a_damaged_record_is_set_aside_and_the_rest_stored(tmp_path: Path) -> None:
     """One flipped bit costs one record, which is kept in a file."""
     directory = crashed_store(tmp_path, [body((1, 1)), body((2, 1)), body((3, 1))])

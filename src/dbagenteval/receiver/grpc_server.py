@@ -20,8 +20,9 @@ from dbagenteval.otlp.decode import PROTOBUF
 from dbagenteval.otlp.response import export_response
 from dbagenteval.otlp.status import outcome_of, retry_info, status_of
 from dbagenteval.receiver.auth import INGEST
+from dbagenteval.receiver.body_reads import BodyReads
 from dbagenteval.receiver.config import Address, ReceiverConfig
-from dbagenteval.receiver.ingest import Ingest
+from dbagenteval.receiver.ingest import Accepted, Ingest
 
 __all__ = ["GrpcServer"]
 
@@ -37,6 +38,7 @@ _RETRY_KEY = "google.rpc.retryinfo-bin"
 _MAX_STREAMS = 100
 """Exports at once of one connection; a client keeps the rest back."""
 
+_LEAST_WINDOW = 64 << 10
 _TOO_SLOW = "the request did not arrive in time"
 
 _Export = Callable[[AsyncIterator[bytes], Any], Awaitable[bytes]]
@@ -56,7 +58,7 @@ class GrpcServer:
         self._address = address
         self._tokens = config.tokens
         self._tls = config.tls
-        self._body_timeout_s = config.limits.body_timeout_s
+        self._reads = BodyReads(config.limits)
         self._server = grpc.aio.server(options=_options(config))
         health_module: Any = health  # its stubs don't know the asyncio part
         self._health = health_module.aio.HealthServicer()
@@ -111,10 +113,7 @@ class GrpcServer:
             try:
                 if self._tokens is not None:
                     self._tokens.check(_metadata(context), INGEST)
-                with self._ingest.admit() as admission:
-                    body = await asyncio.wait_for(_only(requests), self._body_timeout_s)
-                    admission.grow(len(body))
-                    accepted = await self._ingest.take(signal, body, PROTOBUF)
+                accepted = await self._take(signal, requests)
             except ExportRefused as error:
                 await _abort(context, error)
             except asyncio.TimeoutError:
@@ -125,10 +124,22 @@ class GrpcServer:
 
         return export
 
+    async def _take(self, signal: str, requests: AsyncIterator[bytes]) -> Accepted:
+        with self._ingest.admit() as admission:
+            body = await self._reads.read(_only(requests))
+            admission.grow(len(body))
+            return await self._ingest.take(signal, body, PROTOBUF)
+
 
 def _options(config: ReceiverConfig) -> list[tuple[str, int]]:
+    limits = config.limits
+    # What may arrive of a body that waits for its place; most are whole by then. The window must
+    # not grow by itself: all that wait have to fit into memory.
+    ahead = max(_LEAST_WINDOW, limits.max_inflight_bytes // limits.max_inflight_requests)
     options = [
-        ("grpc.max_receive_message_length", config.limits.max_request_bytes),
+        ("grpc.max_receive_message_length", limits.max_request_bytes),
+        ("grpc.http2.lookahead_bytes", min(ahead, limits.max_request_bytes)),
+        ("grpc.http2.bdp_probe", 0),
         ("grpc.max_concurrent_streams", _MAX_STREAMS),
         ("grpc.so_reuseport", 0),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),

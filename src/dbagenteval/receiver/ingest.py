@@ -62,19 +62,24 @@ class Ingest:
         self._sink = sink
         self.limits = limits
         self.counts: Counter[tuple[str, ...]] = Counter()
-        self._inflight_bytes = 0
+        self.inflight_bytes = 0
         self._inflight_requests = 0
 
     def problem(self) -> str | None:
         """Say why the receiver isn't ready, None if it is."""
         return self._sink.problem()
 
+    @property
+    def bytes_taken(self) -> int:
+        """How many bytes of requests were taken so far, of all signals."""
+        return sum(count for key, count in self.counts.items() if key[0] == "bytes")
+
     def metrics(self) -> str:
         """Render all figures for Prometheus."""
         gauges = {
             **self._sink.gauges(),
             "dbagenteval_receiver_inflight_requests": float(self._inflight_requests),
-            "dbagenteval_receiver_inflight_bytes": float(self._inflight_bytes),
+            "dbagenteval_receiver_inflight_bytes": float(self.inflight_bytes),
             "dbagenteval_receiver_ready": float(self.problem() is None),
         }
         return render_metrics(self.counts, gauges)
@@ -94,7 +99,7 @@ class Ingest:
             yield admission
         finally:
             self._inflight_requests -= 1
-            self._inflight_bytes -= admission.size
+            self.inflight_bytes -= admission.size
 
     def grow(self, size: int) -> None:
         """Account for bytes of a body.
@@ -102,9 +107,9 @@ class Ingest:
         Raises:
             Overloaded: All bodies together are over the limit.
         """
-        if self._inflight_bytes + size > self.limits.max_inflight_bytes:
+        if self.inflight_bytes + size > self.limits.max_inflight_bytes:
             raise Overloaded("too many bytes are under way")
-        self._inflight_bytes += size
+        self.inflight_bytes += size
 
     async def take(self, signal: str, body: bytes, media: str) -> Accepted:
         """Check a request, and give the answer once it is safe on disk.

@@ -8,6 +8,7 @@ import ssl
 
 from dbagenteval.receiver.config import Address, ReceiverConfig, bind, check_free
 from dbagenteval.receiver.grpc_server import GrpcServer
+from dbagenteval.receiver.heap import give_back_freed
 from dbagenteval.receiver.http_app import HttpApp
 from dbagenteval.receiver.http_server import HttpServer
 from dbagenteval.receiver.ingest import Ingest, SpanSink
@@ -17,6 +18,7 @@ __all__ = ["Receiver", "check_addresses"]
 _log = logging.getLogger(__name__)
 
 _WATCH_INTERVAL_S = 1.0
+_GIVE_BACK_BYTES = 64 << 20
 
 
 def check_addresses(config: ReceiverConfig) -> None:
@@ -46,6 +48,7 @@ class Receiver:
         self.grpc_address: Address | None = None
         self.http_address: Address | None = None
         self._watch: asyncio.Task[None] | None = None
+        self._bytes_given_back = 0
         self._tls_stamp = config.tls.stamp() if config.tls is not None else ()
 
     async def start(self) -> None:
@@ -92,6 +95,16 @@ class Receiver:
         while True:
             await asyncio.sleep(_WATCH_INTERVAL_S)
             await self._look_after(context)
+            await self._give_back()
+
+    async def _give_back(self) -> None:
+        """Give memory back from time to time while much arrives, and once more when it is done."""
+        taken = self.ingest.bytes_taken
+        if taken - self._bytes_given_back < _GIVE_BACK_BYTES:
+            return
+        if not self.ingest.inflight_bytes:
+            self._bytes_given_back = taken
+        await asyncio.to_thread(give_back_freed)
 
     async def _look_after(self, context: ssl.SSLContext | None) -> None:
         """Tell the health service how things stand, and follow changed certificates."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from queue import Empty, Queue
 from types import TracebackType
 from typing import Any
 
@@ -21,8 +23,14 @@ from dbagenteval.store import Applied, CheckReport, Store, StoreStats
 __all__ = ["ServedStore", "open_store"]
 
 _OWNER_FILE = "owner.json"
-_CONNECT_TIMEOUT_S = 10.0
+_CONNECT_TIMEOUT_S = 3.0
+_OWNER_WAIT_S = 3.0
+"""A store process that ended is started again within about two seconds."""
+
+_POLL_S = 0.1
 _TIMEOUT_S = 600.0
+_READY = grpc.ChannelConnectivity.READY
+_FAILED = grpc.ChannelConnectivity.TRANSIENT_FAILURE
 
 
 class ServedStore:
@@ -48,17 +56,29 @@ class ServedStore:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
         self._channel.close()
 
-    def is_there(self) -> bool:
-        """Tell whether the owner answers; a dead one's file may still lie there."""
+    def fault(self) -> str | None:
+        """Say why this is not the owner, None if it is; a dead one's file may still lie there."""
+        states: Queue[grpc.ChannelConnectivity] = Queue()
+        self._channel.subscribe(states.put, try_to_connect=True)
+        state = grpc.ChannelConnectivity.IDLE
         try:
-            grpc.channel_ready_future(self._channel).result(_CONNECT_TIMEOUT_S)
-            self.stats()
-        except (grpc.FutureTimeoutError, StoreError):
-            self._channel.close()
-            return False
-        return True
+            while state not in (_READY, _FAILED):
+                state = states.get(timeout=_CONNECT_TIMEOUT_S)
+            if state is _READY:
+                self.stats()
+        except Empty:
+            state = _FAILED
+        except StoreError as error:
+            return f"another program answers: {error}"
+        finally:
+            self._channel.unsubscribe(states.put)
+        return None if state is _READY else "no store process answers"
 
     def otel_traces(
         self,
@@ -206,14 +226,27 @@ def open_store(
     """
     try:
         return Store.open(directory, write=write, create=create)
-    except StoreLocked:
-        owner = _owner_of(Path(directory))
+    except StoreLocked as locked:
+        return _through_owner(Path(directory), locked)
+
+
+def _through_owner(directory: Path, locked: StoreLocked) -> ServedStore:
+    """Find the owner by its file; a new store process, with another address, writes it anew."""
+    deadline = time.monotonic() + _OWNER_WAIT_S
+    while True:
+        owner = _owner_of(directory)
         if owner is None:
-            raise
+            raise locked
         store = ServedStore(*owner)
-        if not store.is_there():
-            raise
-        return store
+        fault = store.fault()
+        if fault is None:
+            return store
+        store.close()
+        if time.monotonic() >= deadline:
+            raise StoreLocked(
+                f"{locked}; at {owner[0]}, which its {_OWNER_FILE} names, {fault}", hint=locked.hint
+            ) from locked
+        time.sleep(_POLL_S)
 
 
 def _owner_of(directory: Path) -> tuple[str, str] | None:

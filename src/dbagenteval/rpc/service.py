@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from dbagenteval.errors import quoted
 from dbagenteval.rpc.handlers import stream, unary
 from dbagenteval.rpc.messages import SERVICE, message
 from dbagenteval.store import Store
 from dbagenteval.traces import Trace
 
+if TYPE_CHECKING:
+    from dbagenteval.cases import Case
+
 __all__ = ["EvaluationService"]
+
+_TRACE_ID = re.compile("[0-9a-fA-F]{32}")
 
 
 class EvaluationService:
@@ -46,8 +53,11 @@ class EvaluationService:
         """Give one trace.
 
         Raises:
+            ValueError: The id is none.
             LookupError: There is none.
         """
+        if not _TRACE_ID.fullmatch(request.trace_id):
+            raise ValueError(f"trace_id {quoted(request.trace_id)}: expected 32 hex digits")
         from dbagenteval.traces import assemble  # noqa: PLC0415 large, and rarely asked for
 
         groups = self._store.otel_traces(trace_ids=[request.trace_id])
@@ -69,12 +79,11 @@ class EvaluationService:
         Raises:
             ValueError: A case is faulty.
         """
-        from dbagenteval.cases import Case  # noqa: PLC0415 large, and rarely asked for
-        from dbagenteval.suite.match import Matcher  # noqa: PLC0415
+        from dbagenteval.suite.match import Matcher  # noqa: PLC0415 large, and rarely asked for
         from dbagenteval.suite.stored import score_traces  # noqa: PLC0415
         from dbagenteval.traces import assemble  # noqa: PLC0415
 
-        cases = [Case.from_dict(json.loads(case.fields_json)) for case in request.cases]
+        cases = [_case(number, case.fields_json) for number, case in enumerate(request.cases, 1)]
         traces = assemble(self._store.otel_traces(**_filters(request.filter)))
         response = message("ScoreResponse")
         for match, card in score_traces(traces, Matcher(cases)):
@@ -145,6 +154,18 @@ def _filters(found: Any) -> dict[str, Any]:
         name: getattr(found, name) if found.HasField(name) else None
         for name in ("since_ns", "until_ns", "service")
     }
+
+
+def _case(number: int, fields_json: str) -> Case:
+    from dbagenteval.cases import Case  # noqa: PLC0415 large, and rarely asked for
+
+    try:
+        fields = json.loads(fields_json)
+        if isinstance(fields, dict):
+            return Case.from_dict(fields)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"case {number}: {error}") from error
+    raise ValueError(f"case {number}: expected a JSON object")
 
 
 def _json(value: Any) -> str:

@@ -12,14 +12,13 @@ import os
 import secrets
 import signal
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 
 from dbagenteval.errors import StoreError
 from dbagenteval.otlp.redaction import Redactor
+from dbagenteval.rpc.retention import start_retention
 from dbagenteval.rpc.service import EvaluationService
 from dbagenteval.rpc.store_service import StoreService
 from dbagenteval.store import PipeFeed, Store
@@ -31,7 +30,6 @@ _log = logging.getLogger(__name__)
 _MAX_CALLS = 8
 _MAX_MESSAGE_BYTES = 512 << 20
 _STOP_GRACE_S = 2.0
-_RETENTION_INTERVAL_S = 600.0
 
 
 def main(arguments: list[str]) -> int:
@@ -54,7 +52,7 @@ def main(arguments: list[str]) -> int:
     server, port = _serve(store, token, redactor)
     feed.report(position=store.position, address=f"127.0.0.1:{port}", token=token)
     if options.keep_s or options.max_bytes:
-        _start_retention(store, options.keep_s, options.max_bytes)
+        start_retention(store, options.keep_s, options.max_bytes)
     try:
         store.follow(feed)
     except StoreError as error:
@@ -86,21 +84,6 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("directory")
     parser.add_argument("lock_descriptor", type=int)
     return parser.parse_args(arguments)
-
-
-def _start_retention(store: Store, keep_s: float | None, max_bytes: int | None) -> None:
-    """Remove what is too old or too much, from time to time."""
-
-    def work() -> None:
-        while True:
-            before_ns = None if keep_s is None else time.time_ns() - int(keep_s * 1e9)
-            try:
-                store.prune(before_ns=before_ns, max_bytes=max_bytes)
-            except StoreError as error:
-                _log.warning("store.not_pruned error=%s", error)
-            time.sleep(_RETENTION_INTERVAL_S)
-
-    threading.Thread(target=work, name="retention", daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -43,7 +44,10 @@ class StoreLock:
                     raise
                 time.sleep(_POLL_S)
             else:
-                return
+                break
+        if not shared:
+            with contextlib.suppress(OSError):  # on a disk for reading only
+                layout.owner_file.unlink(missing_ok=True)  # of an owner that died
 
     def _lock(self, kind: int) -> None:
         try:

@@ -13,6 +13,7 @@ from dbagenteval.store.records import (
     MAGIC,
     Record,
     decode_header,
+    is_damaged_header,
     is_intact,
     segments,
 )
@@ -65,10 +66,12 @@ def cut_torn_tail(folder: Path, applied: int, *, set_aside: Path) -> int:
 def _is_half_written(tail: bytes) -> bool:
     """Tell whether a tail is the start of a record, or room that was never written to."""
     header = tail[: HEADER.size]
-    if len(header) < HEADER.size or not any(header):
+    if len(tail.rstrip(b"\0")) < HEADER.size or not any(header):
         return True
     found = decode_header(header)
-    return found is not None and HEADER.size + found[1] > len(tail)
+    if found is None or is_damaged_header(header):
+        return False
+    return HEADER.size + found[1] > len(tail)
 
 
 def _put_aside(damaged: bytes, position: int, folder: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -163,7 +164,7 @@ class Writer:
 
     def _without_known_spans(self, tables: dict[str, pa.Table]) -> dict[str, pa.Table]:
         """Leave out spans that are stored already or come twice in this batch."""
-        first, last, first_batch, last_batch = self._one(statement("known_range"))
+        first, last, first_batch, last_batch = self._known_range()
         if first is None:
             (distinct,) = self._one(statement("count_distinct_incoming"))
             if distinct == tables["spans"].num_rows:
@@ -184,6 +185,14 @@ class Writer:
             for name in ("spans", "span_events", "span_links")
         }
         return {**tables, **kept}
+
+    def _known_range(self) -> tuple[int | None, ...]:
+        """Give the start times and batches between which spans of incoming traces are stored."""
+        first_row, last_row = self._one(statement("known_rows"))
+        if first_row is None:
+            return None, None, None, None
+        rows = {"first_row": first_row, "last_row": last_row}
+        return self._one(statement("known_range"), rows)
 
     def _repeated_log_requests(self, requests: Sequence[tuple[str, bytes]]) -> set[int]:
         """Find log requests that came before, byte for byte: an exporter's second try.
@@ -216,8 +225,8 @@ class Writer:
             self._connection.execute(statement("insert_log_requests"), parameters)
         return repeated
 
-    def _one(self, sql: str) -> tuple[int | None, ...]:
-        (row,) = self._connection.execute(sql).fetchall()
+    def _one(self, sql: str, parameters: Mapping[str, Any] | None = None) -> tuple[int | None, ...]:
+        (row,) = self._connection.execute(sql, parameters).fetchall()
         return tuple(row)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dbagenteval.cases import Case
 from dbagenteval.failures import Clusters, Outcome, structure
 from dbagenteval.failures.coverage import Coverage, Known, coverage_of
@@ -43,6 +45,20 @@ def test_tables_columns_joins():
     assert found.missing["joins"] == ["orders.id = refunds.order_id"]
     assert "orders.tenant_id" in found.missing["columns"]
     assert "orders.total" not in found.missing["columns"]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "snowflake", "bigquery", "clickhouse"])
+def test_names_are_those_of_the_database_however_cased(dialect):
+    """Dialects fold the names of a statement each in its own way."""
+    sql = "SELECT Name FROM Orders o JOIN Customers c ON Customer_ID = c.ID WHERE c.Tenant_ID = 1"
+    found = coverage_of([case(sql, id="a", dialect=dialect)], known=KNOWN, tenant="tenant_id")
+    assert set(found.columns) == {
+        "customers.id",
+        "customers.name",
+        "customers.tenant_id",
+        "orders.customer_id",
+    }
+    assert found.tenants == {"1": ["a"]}
 
 
 def test_without_a_schema_nothing_is_missing_of_it():

@@ -137,7 +137,7 @@ class _Reader:
         self, known: Known, tenant: str | None, rules: list[Check], dialect: str | None
     ) -> None:
         self.known = known
-        self.tenant = tenant
+        self.tenant = None if tenant is None else tenant.lower()
         self.rules = rules
         self.dialect = dialect
         self.coverage = Coverage()
@@ -193,21 +193,22 @@ class _Reader:
         _note(coverage.tenants, self._tenants(facts), case)
 
     def _owners(self, shape: Shape) -> dict[str, set[str]]:
-        """Give the tables of the statement that have each column."""
+        """Give the tables that have each column, as the dialect of the statement cases them."""
         if not self.known.columns:
             return owners_of((shape,))
         found: dict[str, set[str]] = {}
-        tables = set(map(last, shape.tables))
+        tables = {name.lower(): name for name in map(last, shape.tables)}
         for table, columns in self.known.columns.items():
-            for column in columns if written(table) in tables else ():
-                found.setdefault(written(column), set()).add(written(table))
+            named = tables.get(written(table), "")
+            for column in columns if named else ():
+                found.setdefault(written(column), set()).add(named)
         return found
 
     def _tenants(self, facts: Facts) -> Iterator[str]:
         """Give the values that the tenant column must have or be one of."""
         for term in facts.filters if self.tenant is not None else ():
             column = column_of(term)
-            if column.split(".")[-1] == self.tenant and term.text.startswith(f"{column} "):
+            if last(column).lower() == self.tenant and term.text.startswith(f"{column} "):
                 for values in term.values:
                     yield from values.split(", ")
 

@@ -61,8 +61,8 @@ def facts_of(
 
     Args:
         shape: The statement.
-        owners: For each column the tables that it is known to be of; an unqualified column that
-            can only be of one is taken to be its.
+        owners: For each column, lower case, the tables that it is known to be of; an unqualified
+            column that can only be of one is taken to be its.
         renamed: A table, and what to call it instead.
     """
     facts = Facts()
@@ -81,13 +81,13 @@ def facts_of(
 
 
 def owners_of(shapes: Iterable[Shape]) -> dict[str, set[str]]:
-    """Give the tables that each qualified column of these statements is of."""
+    """Give the tables that each qualified column of these statements, lower case, is of."""
     found: dict[str, set[str]] = {}
     for shape in shapes:
         for block in shape.blocks:
             for term in block.terms():
                 for table, column in QUALIFIED.findall(_short(term.text)):
-                    found.setdefault(column, set()).add(table)
+                    found.setdefault(column.lower(), set()).add(table)
     return found
 
 
@@ -138,7 +138,7 @@ class _Spelling:
         return Term(_LISTED.sub(r" = \1", text), values)
 
     def _qualified(self, match: re.Match[str]) -> str:
-        tables = self._owners.get(match[1], set())
+        tables = self._owners.get(match[1].lower(), set())
         return f"{next(iter(tables))}.{match[1]}" if len(tables) == 1 else match[1]
 
 

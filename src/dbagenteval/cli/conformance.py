@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from dbagenteval.errors import UserError, quoted
@@ -16,8 +18,13 @@ __all__ = ["command"]
 @click.option(
     "--header", multiple=True, metavar="NAME=VALUE", help="Sent with every request. Repeatable."
 )
-def command(url: str, header: tuple[str, ...]) -> int:
-    """Check any OTLP/HTTP server at URL (http://HOST:PORT). It gets a few test spans."""
+@click.option(
+    "--ca-file",
+    type=click.Path(path_type=Path),
+    help="Certificates (PEM) to trust for https, instead of the system's.",
+)
+def command(url: str, header: tuple[str, ...], ca_file: Path | None) -> int:
+    """Check any OTLP/HTTP server at URL (http[s]://HOST:PORT). It gets a few test spans."""
     from dbagenteval.receiver.conformance import run_checks
 
     headers = {}
@@ -27,7 +34,7 @@ def command(url: str, header: tuple[str, ...]) -> int:
             raise UserError(f"--header {quoted(text)}: expected NAME=VALUE")
         headers[name] = value
     faults = 0
-    for outcome in run_checks(url, headers):
+    for outcome in run_checks(url, headers, ca_file=ca_file):
         if outcome.fault:
             faults += 1
             click.echo(f"FAIL {outcome.item:02} {outcome.title}: {outcome.fault}")

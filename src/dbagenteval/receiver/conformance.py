@@ -12,8 +12,8 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from google.protobuf.message import DecodeError
 from google.rpc.status_pb2 import Status
@@ -22,12 +22,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from dbagenteval.errors import UserError, quoted
+from dbagenteval.errors import UserError
 from dbagenteval.otlp.decode import JSON, PROTOBUF
+from dbagenteval.receiver.probe import Answer, Fault, Server
 
 __all__ = ["CHECKS", "CheckOutcome", "run_checks"]
 
-_TIMEOUT_S = 30.0
 _RETRIED = {429, 502, 503, 504}
 
 
@@ -38,63 +38,6 @@ class CheckOutcome:
     item: int
     title: str
     fault: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-
-class _Fault(Exception):
-    """The server does otherwise."""
-
-
-class _Server:
-    """The server under test.
-
-    Args:
-        url: `http://HOST:PORT`, without the signal path.
-        headers: Sent with every request, for credentials.
-    """
-
-    def __init__(self, url: str, headers: dict[str, str]) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UserError(f"{quoted(url)}: expected http://HOST:PORT of an OTLP/HTTP server")
-        self._secure = parts.scheme == "https"
-        self._host, self._port = parts.hostname, parts.port
-        self._base = parts.path.rstrip("/")
-        self._headers = headers
-
-    def send(
-        self,
-        body: bytes,
-        kind: str = PROTOBUF,
-        *,
-        path: str = "/v1/traces",
-        method: str = "POST",
-        headers: dict[str, str] | None = None,
-    ) -> _Answer:
-        """Send one request on a connection of its own."""
-        connect = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
-        connection = connect(self._host, self._port, timeout=_TIMEOUT_S)
-        try:
-            sent = {"Content-Type": kind, **self._headers, **(headers or {})}
-            connection.request(method, self._base + path, body, sent)
-            response = connection.getresponse()
-            found = {name.lower(): value for name, value in response.getheaders()}
-            return _Answer(response.status, found, response.read())
-        finally:
-            connection.close()
-
-    def expect(self, code: int, *arguments: Any, **more: Any) -> _Answer:
-        """Send a request and expect a status code."""
-        answer = self.send(*arguments, **more)
-        if answer.status != code:
-            raise _Fault(f"answered {answer.status}, not {code}")
-        return answer
 
 
 def _request(*span_ids: bytes) -> ExportTraceServiceRequest:
@@ -121,7 +64,7 @@ def _document(**fields: Any) -> bytes:
     return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
 
 
-def _status(answer: _Answer) -> None:
+def _status(answer: Answer) -> None:
     """Expect a `google.rpc.Status` with a message."""
     if answer.headers.get("content-type", "").startswith(PROTOBUF):
         try:
@@ -134,122 +77,122 @@ def _status(answer: _Answer) -> None:
         except (ValueError, KeyError, TypeError):
             message = ""
     if not message:
-        raise _Fault(f"the body of its {answer.status} is no google.rpc.Status with a message")
+        raise Fault(f"the body of its {answer.status} is no google.rpc.Status with a message")
 
 
-def _both_types(server: _Server) -> None:
+def _both_types(server: Server) -> None:
     server.expect(200, _request().SerializeToString())
     server.expect(200, _document(), JSON)
 
 
-def _other_methods(server: _Server) -> None:
+def _other_methods(server: Server) -> None:
     for method in ("GET", "PUT"):
         if "POST" not in server.expect(405, b"", method=method).headers.get("allow", ""):
-            raise _Fault("its 405 has no Allow: POST")
+            raise Fault("its 405 has no Allow: POST")
 
 
-def _unknown_path(server: _Server) -> None:
+def _unknown_path(server: Server) -> None:
     _status(server.expect(404, b"", path="/v1/nowhere"))
 
 
-def _parameters(server: _Server) -> None:
+def _parameters(server: Server) -> None:
     server.expect(200, _document(), "Application/JSON; charset=utf-8")
 
 
-def _same_type(server: _Server) -> None:
+def _same_type(server: Server) -> None:
     for kind, good in ((PROTOBUF, _request().SerializeToString()), (JSON, _document())):
         for body in (good, b"\xff"):
             found = server.send(body, kind).headers.get("content-type", "none")
             if found.partition(";")[0].strip().lower() != kind:
-                raise _Fault(f"answered {kind} with {found}")
+                raise Fault(f"answered {kind} with {found}")
 
 
-def _other_type(server: _Server) -> None:
+def _other_type(server: Server) -> None:
     server.expect(415, b"x", "text/plain")
 
 
-def _gzip(server: _Server) -> None:
+def _gzip(server: Server) -> None:
     body = gzip.compress(_request().SerializeToString())
     server.expect(200, body, headers={"Content-Encoding": "gzip"})
 
 
-def _other_encoding(server: _Server) -> None:
+def _other_encoding(server: Server) -> None:
     server.expect(415, b"x", headers={"Content-Encoding": "nonsense"})
 
 
-def _broken_gzip(server: _Server) -> None:
+def _broken_gzip(server: Server) -> None:
     body = gzip.compress(_request().SerializeToString())[:-9]
     _status(server.expect(400, body, headers={"Content-Encoding": "gzip"}))
 
 
-def _bomb(server: _Server) -> None:
+def _bomb(server: Server) -> None:
     body = gzip.compress(bytes(80 << 20))
     _status(server.expect(413, body, headers={"Content-Encoding": "gzip"}))
 
 
-def _empty(server: _Server) -> None:
+def _empty(server: Server) -> None:
     server.expect(200, b"")
     server.expect(200, b"{}", JSON)
 
 
-def _full_success(server: _Server) -> None:
+def _full_success(server: Server) -> None:
     answer = server.expect(200, _request().SerializeToString())
     if ExportTraceServiceResponse.FromString(answer.body).HasField("partial_success"):
-        raise _Fault("partial_success is set though all was taken")
+        raise Fault("partial_success is set though all was taken")
 
 
-def _partial_success(server: _Server) -> None:
+def _partial_success(server: Server) -> None:
     answer = server.expect(200, _request(secrets.token_bytes(8), bytes(8)).SerializeToString())
     found = ExportTraceServiceResponse.FromString(answer.body).partial_success
     if found.rejected_spans != 1 or not found.error_message:
-        raise _Fault(f"counted {found.rejected_spans} rejected spans, not 1")
+        raise Fault(f"counted {found.rejected_spans} rejected spans, not 1")
 
 
-def _enum_numbers(server: _Server) -> None:
+def _enum_numbers(server: Server) -> None:
     server.expect(200, _document(kind=3), JSON)
 
 
-def _exact_numbers(server: _Server) -> None:
+def _exact_numbers(server: Server) -> None:
     value = {"key": "k", "value": {"intValue": str(-(2**63))}}
     server.expect(200, _document(startTimeUnixNano=str(2**64 - 1), attributes=[value]), JSON)
 
 
-def _unknown_fields(server: _Server) -> None:
+def _unknown_fields(server: Server) -> None:
     server.expect(200, _document(futureField={"x": [1]}), JSON)
 
 
-def _nulls(server: _Server) -> None:
+def _nulls(server: Server) -> None:
     server.expect(200, _document(attributes=None, status=None), JSON)
 
 
-def _malformed_json(server: _Server) -> None:
+def _malformed_json(server: Server) -> None:
     for body in (b"{", b"[]", b'{"resourceSpans": 1}', b"[" * 20_000, b'{"x": "\xff"}'):
         _status(server.expect(400, body, JSON))
 
 
-def _malformed_protobuf(server: _Server) -> None:
+def _malformed_protobuf(server: Server) -> None:
     _status(server.expect(400, b"\xff\xff\xff"))
     _status(server.expect(400, _request().SerializeToString()[:-1]))
 
 
-def _unknown_wire_fields(server: _Server) -> None:
+def _unknown_wire_fields(server: Server) -> None:
     server.expect(200, _request().SerializeToString() + b"\xfa\x07\x03abc")
 
 
-def _twice(server: _Server) -> None:
+def _twice(server: Server) -> None:
     body = _request().SerializeToString()
     server.expect(200, body)
     server.expect(200, body)
 
 
-def _permanent_codes(server: _Server) -> None:
+def _permanent_codes(server: Server) -> None:
     for body, kind in ((b"\xff", PROTOBUF), (b"{", JSON), (b"x", "text/plain")):
         status = server.send(body, kind).status
         if status in _RETRIED or status == 500:
-            raise _Fault(f"answered {status} to a request that will never be right")
+            raise Fault(f"answered {status} to a request that will never be right")
 
 
-CHECKS: tuple[tuple[int, str, Callable[[_Server], None]], ...] = (
+CHECKS: tuple[tuple[int, str, Callable[[Server], None]], ...] = (
     (5, "other methods get 405 with Allow", _other_methods),
     (6, "unknown paths get 404 with a Status", _unknown_path),
     (9, "protobuf and JSON on one port", _both_types),
@@ -276,17 +219,20 @@ CHECKS: tuple[tuple[int, str, Callable[[_Server], None]], ...] = (
 """Item number, what is expected, and the check."""
 
 
-def run_checks(url: str, headers: dict[str, str]) -> Iterator[CheckOutcome]:
+def run_checks(
+    url: str, headers: dict[str, str], *, ca_file: Path | None = None
+) -> Iterator[CheckOutcome]:
     """Run all checks against a server, one after the other.
 
     Args:
-        url: `http://HOST:PORT`.
+        url: `http://HOST:PORT` or `https://HOST:PORT`.
         headers: Sent with every request.
+        ca_file: Certificates (PEM) to trust; None for those of the system.
 
     Raises:
-        UserError: Nothing answers at the address.
+        UserError: Nothing answers at the address, or the file can't be used.
     """
-    server = _Server(url, headers)
+    server = Server(url, headers, ca_file)
     try:
         server.send(b"")
     except (OSError, http.client.HTTPException) as error:
@@ -294,7 +240,7 @@ def run_checks(url: str, headers: dict[str, str]) -> Iterator[CheckOutcome]:
     for item, title, check in CHECKS:
         try:
             check(server)
-        except (_Fault, OSError, http.client.HTTPException, DecodeError) as error:
+        except (Fault, OSError, http.client.HTTPException, DecodeError) as error:
             yield CheckOutcome(item, title, str(error) or type(error).__name__)
         else:
             yield CheckOutcome(item, title, "")

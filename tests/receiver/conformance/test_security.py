@@ -15,11 +15,20 @@ from pathlib import Path
 import grpc
 import pytest
 import requests
+from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import (
+    OTLPSpanExporter as GrpcSpanExporter,
+)
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import (
+    OTLPSpanExporter as HttpSpanExporter,
+)
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter
 
 from dbagenteval.cli.main import main
 from dbagenteval.errors import UserError
 from dbagenteval.otlp.redaction import Redactor
 from dbagenteval.receiver import Address, ReceiverConfig, TlsFiles, Tokens
+from dbagenteval.store import Store
 from tests.receiver.running import JSON, METHODS, PROTOBUF, Running, running, status_of
 from tests.receiver.serving import serve
 from tests.store.requests import logs_request, traces_request
@@ -192,6 +201,59 @@ def test_item_68_tls_with_reload_and_no_plain_text(tmp_path: Path, authority: Pa
         assert server_name(receiver) == "second"
         assert grpc_over_tls(receiver, authority) == b""
     assert len(receiver.sink.requests) == 3
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_item_68_exporters_send_over_tls_while_certificates_change(
+    tmp_path: Path, authority: Path, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exporters of opentelemetry-python, with the authority's file; nothing is refused."""
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):  # `requests` would prefer them
+        monkeypatch.delenv(name, raising=False)
+    use(authority, tmp_path, "first")
+    options = [
+        "--tls-cert",
+        str(tmp_path / "server.pem"),
+        "--tls-key",
+        str(tmp_path / "server.key"),
+    ]
+    ca = authority / "ca.pem"
+    with serve(tmp_path / "s", *options) as served:
+        assert served.http.startswith("https://")
+        for number in range(1, 31):
+            use(authority, tmp_path, ("first", "second")[number % 2])
+            if protocol == "http":
+                exporter: SpanExporter = HttpSpanExporter(
+                    endpoint=f"{served.http}/v1/traces", certificate_file=str(ca)
+                )
+            else:
+                credentials = grpc.ssl_channel_credentials(ca.read_bytes())
+                exporter = GrpcSpanExporter(endpoint=served.grpc, credentials=credentials)
+            provider = TracerProvider()
+            provider.add_span_processor(SimpleSpanProcessor(exporter))
+            provider.get_tracer("test").start_span("one").end()
+            provider.shutdown()
+            time.sleep(0.1)
+        assert served.stop() == 0
+    with Store.open(tmp_path / "s", write=False) as store:
+        assert store.stats().spans == 30
+
+
+def test_the_conformance_command_trusts_a_given_authority(
+    tmp_path: Path, authority: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without it the certificate isn't trusted; a file that holds none is told. Both exit 2."""
+    use(authority, tmp_path, "first")
+    files = TlsFiles(certificate=tmp_path / "server.pem", key=tmp_path / "server.key")
+    with running(tls=files) as receiver:
+        url = receiver.http.replace("http:", "https:")
+        assert main(["conformance", url, "--ca-file", str(authority / "ca.pem")]) == 0
+        assert "all as it should be" in capsys.readouterr().out
+        assert main(["conformance", url]) == 2
+        assert "certificate verify failed" in capsys.readouterr().err
+        for faulty in (tmp_path / "missing.pem", authority / "san"):
+            assert main(["conformance", url, "--ca-file", str(faulty)]) == 2
+            assert "no certificates can be read" in capsys.readouterr().err
 
 
 def test_item_68_clients_must_show_a_certificate(tmp_path: Path, authority: Path) -> None:

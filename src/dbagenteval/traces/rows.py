@@ -235,8 +235,7 @@ def _of_rest(sent: RestTable) -> ReadRows:
     if sent.rows is None:
         return ReadRows(None, "unparseable", sent.why)
     read = _tabular(sent.rows, sent.columns)
-    is_cut = sent.why and read.rows is not None
-    return ReadRows(read.rows, "cut", sent.why, read.positional) if is_cut else read
+    return ReadRows(read.rows, "cut", sent.why, read.positional) if sent.why else read
 
 
 def _marked_cut(holder: dict[str, Any], read: ReadRows) -> ReadRows:

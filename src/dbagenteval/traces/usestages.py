@@ -55,11 +55,12 @@ def generated_and_executed(use: Use, reading: TurnReading) -> list[StageDraft]:
 
     One that was refused before it ran has its text alone.
     """
-    generated = _generated(use, reading)
-    if is_rejected(use):
+    generated, executed = _generated(use, reading), executed_of(use, reading)
+    # An object that says so can look like one row.
+    if len(executed.rows or ()) <= 1 and is_rejected(use):
         generated.is_unrun = True
         return [generated]
-    return [generated, executed_of(use, reading)]
+    return [generated, executed]
 
 
 def _generated(use: Use, reading: TurnReading) -> StageDraft:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dbagenteval.traces.content import MISSING, is_masked, is_partly_masked, loads, plain
+from dbagenteval.traces.content import (
+    cut_mark,
+    is_broken_json,
+    is_masked,
+    is_partly_masked,
+    plain,
+)
 from dbagenteval.traces.conventions import own
 from dbagenteval.traces.conventions.convention import AGENT, CHAIN, LLM, MESSAGE, SERVER, TOOL
 from dbagenteval.traces.draft import StageDraft
@@ -63,6 +69,9 @@ def read_question(reading: TurnReading) -> Question:
 def _asked(text: str, one: Facts) -> Question:
     if is_partly_masked(text):
         return Question(text, one, "masked", masked_content(text))
+    mark = cut_mark(text)
+    if mark:
+        return Question(text, one, "cut", f"the text ends with {mark!r}")
     return Question(text, one)
 
 
@@ -72,21 +81,11 @@ def _is_hidden(raw: Any, reading: TurnReading, hidden: list[tuple[str, str]]) ->
         hidden.append(("masked", masked_content(raw)))
     elif isinstance(raw, str) and reading.limit.cuts(raw):
         hidden.append(("cut", reading.limit.why))
-    elif _is_broken(raw):
+    elif is_broken_json(raw) and len(raw) >= _MIN_BROKEN:
         hidden.append(("cut", f"the text breaks off after {len(raw)} characters"))
     else:
         return False
     return True
-
-
-def _is_broken(raw: Any) -> bool:
-    """True for JSON of some length that doesn't parse."""
-    return (
-        isinstance(raw, str)
-        and raw[:2] in ('{"', "[{", '["')
-        and len(raw) >= _MIN_BROKEN
-        and loads(raw) is MISSING
-    )
 
 
 def _tellers(reading: TurnReading) -> list[Facts]:
@@ -138,6 +137,8 @@ def read_answer(reading: TurnReading) -> StageDraft | None:
         draft.error = draft.error or span_error(head)
     if draft is not None and is_partly_masked(draft.output):
         draft.note("output", "masked", masked_content(draft.output))
+    elif draft is not None and draft.output and (mark := cut_mark(draft.output)):
+        draft.note("output", "cut", f"the text ends with {mark!r}")
     return draft
 
 

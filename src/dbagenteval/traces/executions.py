@@ -7,7 +7,7 @@ statement's text in order.
 
 from __future__ import annotations
 
-from dbagenteval.traces.content import is_masked
+from dbagenteval.traces.content import is_broken_json, is_masked
 from dbagenteval.traces.conventions.convention import LLM, MESSAGE, TOOL
 from dbagenteval.traces.databasespans import attach_database_spans
 from dbagenteval.traces.facts import Facts
@@ -221,7 +221,8 @@ class _Finder:
         """Take tools that could run SQL but were given none, as the arguments show, for others."""
         for use in self.uses:
             given = use.arguments
-            is_hidden = given is None or is_masked(given) or self.limit.cuts(given)
+            is_hidden = given in (None, "") or is_masked(given) or self.limit.cuts(given)
+            is_hidden = is_hidden or is_broken_json(given)
             if use.kind == EXECUTE and use.sql is None and not is_hidden:
                 use.kind = OTHER
 

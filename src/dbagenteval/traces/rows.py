@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from dbagenteval.traces.content import MISSING, is_masked, is_partly_masked, loads
+from dbagenteval.traces.content import MISSING, cut_mark, is_masked, is_partly_masked, loads
 from dbagenteval.traces.pyliteral import read_literal
 from dbagenteval.traces.resttables import RestTable, rest_table
 from dbagenteval.traces.rowtext import Table, names_in_statement, read_table
@@ -20,6 +20,7 @@ _ROWS_KEYS = ("rows", "data", "results", "result", "records", "items", "output",
 _COLUMNS_KEYS = ("columns", "col_keys", "column_names", "headers", "header", "fields", "schema")
 _CUT_KEYS = ("truncated", "is_truncated", "has_more", "hasMore", "more_rows", "partial")
 _TOTAL_KEYS = ("total_rows", "row_count", "rowcount", "total", "rowCount", "num_rows", "count")
+_NOTE_KEYS = ("note", "notice", "message", "warning", "info")
 # An object with one of these tells about a result and is no row.
 _STATUS_KEYS = frozenset(
     {"status", "message", "error", "success", "detail", "affected_rows", "rows_affected"}
@@ -79,13 +80,16 @@ def read_rows(value: Any, sql: str = "") -> ReadRows:
 
 
 def _unless_masked(read: ReadRows) -> ReadRows:
-    """Take rows for masked where a redaction took the place of a cell or a part of one."""
-    if read.state == "present":
-        for row in read.rows or ():
-            hidden = next((cell for cell in row.values() if is_partly_masked(cell)), None)
-            if hidden is not None:
-                why = f"a redaction rule hid cells: {hidden:.80}"
-                return ReadRows(read.rows, "masked", why, read.positional)
+    """Take rows for masked or cut where a cell says that it is not what the database gave."""
+    if read.state != "present":
+        return read
+    texts = [cell for row in read.rows or () for cell in row.values() if type(cell) is str]
+    for cell in texts:
+        if is_partly_masked(cell):
+            why = f"a redaction rule hid cells: {cell:.80}"
+            return ReadRows(read.rows, "masked", why, read.positional)
+        if "truncated" in cell.lower() and cut_mark(cell):
+            return ReadRows(read.rows, "cut", f"a cell is cut: {cell[-80:]}", read.positional)
     return read
 
 
@@ -232,8 +236,7 @@ def _of_rest(sent: RestTable) -> ReadRows:
     if sent.rows is None:
         return ReadRows(None, "unparseable", sent.why)
     read = _tabular(sent.rows, sent.columns)
-    is_cut = sent.why and read.rows is not None
-    return ReadRows(read.rows, "cut", sent.why, read.positional) if is_cut else read
+    return ReadRows(read.rows, "cut", sent.why, read.positional) if sent.why else read
 
 
 def _marked_cut(holder: dict[str, Any], read: ReadRows) -> ReadRows:
@@ -242,6 +245,10 @@ def _marked_cut(holder: dict[str, Any], read: ReadRows) -> ReadRows:
     why = next(
         (f"the tool says so: {key} is set" for key in _CUT_KEYS if holder.get(key) is True), ""
     )
+    for key in _NOTE_KEYS:
+        note = holder.get(key)
+        if isinstance(note, str) and _CUT_TEXT.search(note):
+            why = f"the tool says: {note[:200]}"
     for key in _TOTAL_KEYS:
         total = holder.get(key)
         if isinstance(total, int) and not isinstance(total, bool) and total > len(read.rows):

@@ -214,7 +214,7 @@ def _said(text: str) -> str:
     text = text.strip()
     if _OBJECT_REPR.match(text) and not text.startswith("ChatMessage("):
         return ""  # an object printed itself, mostly cut: nobody said that
-    if text.startswith(_NOT_SAID):
+    if text.startswith(_NOT_SAID) or text in ("null", "None"):
         return ""
     shown = _CHAT_MESSAGE.search(text) if text.startswith("ChatMessage(") else None
     if shown:

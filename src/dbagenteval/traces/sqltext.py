@@ -197,7 +197,7 @@ def _unfenced(value: Any) -> Any:
 
 
 def _is_worded(text: str) -> bool:
-    return len(text.split()) > 1
+    return len(text.split()) > 1 and text[:1] not in ("{", "[")  # these are broken JSON
 
 
 def sql_in_text(text: str) -> str | None:

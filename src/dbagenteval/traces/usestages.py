@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from dbagenteval.traces.content import is_masked, plain
+from dbagenteval.traces.content import (
+    cut_mark,
+    is_broken_json,
+    is_masked,
+    is_partly_masked,
+    plain,
+)
 from dbagenteval.traces.draft import StageDraft
 from dbagenteval.traces.hints import masked_content
 from dbagenteval.traces.rejections import is_rejected
@@ -49,11 +55,12 @@ def generated_and_executed(use: Use, reading: TurnReading) -> list[StageDraft]:
 
     One that was refused before it ran has its text alone.
     """
-    generated = _generated(use, reading)
-    if is_rejected(use):
+    generated, executed = _generated(use, reading), executed_of(use, reading)
+    # An object that says so can look like one row.
+    if len(executed.rows or ()) <= 1 and is_rejected(use):
         generated.is_unrun = True
         return [generated]
-    return [generated, executed_of(use, reading)]
+    return [generated, executed]
 
 
 def _generated(use: Use, reading: TurnReading) -> StageDraft:
@@ -64,8 +71,12 @@ def _generated(use: Use, reading: TurnReading) -> StageDraft:
         draft.implied = True
     if use.sql is None:
         draft.note("output", *_missing_sql(use, reading))
+    elif is_masked(use.sql) or is_partly_masked(use.sql):
+        draft.note("output", "masked", masked_content(use.sql))
     elif reading.limit.cuts(use.sql):
         draft.note("output", "cut", reading.limit.why)
+    elif mark := cut_mark(use.sql):
+        draft.note("output", "cut", f"the statement ends with {mark!r}")
     return draft
 
 
@@ -74,7 +85,9 @@ def _missing_sql(use: Use, reading: TurnReading) -> tuple[str, str]:
         return "masked", masked_content(use.arguments)
     if reading.limit.cuts(use.arguments):
         return "cut", reading.limit.why
-    if use.arguments is not None:
+    if is_broken_json(use.arguments):
+        return "cut", f"the arguments break off after {len(use.arguments)} characters"
+    if use.arguments not in (None, ""):
         return "unparseable", f"no SQL among the arguments of {use.name}"
     return "not captured", reading.missing("sql")
 

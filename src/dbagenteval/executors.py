@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from dbagenteval.errors import TargetError, quoted
+from dbagenteval.errors import TargetError, first_line, quoted
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Engine
@@ -76,7 +76,7 @@ def read_only_engine(text: str) -> Engine:
     except (SQLAlchemyError, ImportError, OSError) as error:
         # Drivers repeat the password in no message seen so far, but a connection string may hold
         # one anywhere, so only the first line and never the URL itself is shown.
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        reason = first_line(error)
         hint = f"expected {_SCHEMES}" if isinstance(error, ArgumentError) else None
         raise TargetError(f"--database: cannot open {shown}: {reason}", hint=hint) from None
     return engine

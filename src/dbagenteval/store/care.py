@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 
-from dbagenteval.errors import StoreError
+from dbagenteval.errors import StoreError, first_line
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.scorecards import prune_kept
 from dbagenteval.store.statements import statement
@@ -124,4 +124,4 @@ def export_parquet(connection: duckdb.DuckDBPyConnection, directory: Path) -> No
             connection.execute(statement(f"export_{name}").replace("{directory}", quoted))
         connection.commit()
     except (duckdb.Error, OSError) as error:
-        raise StoreError(f"{directory}: can't be written: {str(error).splitlines()[0]}") from error
+        raise StoreError(f"{directory}: can't be written: {first_line(error)}") from error

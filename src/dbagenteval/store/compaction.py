@@ -10,7 +10,7 @@ from types import TracebackType
 
 import duckdb
 
-from dbagenteval.errors import StoreError
+from dbagenteval.errors import StoreError, first_line
 from dbagenteval.store.database import attach, make_schema, read_meta
 from dbagenteval.store.layout import Layout
 from dbagenteval.store.live import LiveDatabase
@@ -70,9 +70,8 @@ class Compaction:
         self._cursor.close()
         self._remove()
         if isinstance(error, (duckdb.Error, OSError)):
-            first_line = str(error).splitlines()[0]
             root = self._layout.root
-            raise StoreError(f"store {root}: can't be compacted: {first_line}") from error
+            raise StoreError(f"store {root}: can't be compacted: {first_line(error)}") from error
 
     def copy(self) -> None:
         """Copy everything that is stored and not copied yet, in one consistent view."""

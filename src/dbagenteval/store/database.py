@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from dbagenteval.errors import StoreError, StoreTooNew
+from dbagenteval.errors import StoreError, StoreTooNew, first_line
 from dbagenteval.store.layout import FORMAT_VERSION, Layout
 from dbagenteval.store.statements import creation_order, statement
 
@@ -60,8 +60,7 @@ def open_database(
         found = read_meta(connection, _FORMAT_KEY)
     except duckdb.Error as error:
         connection.close()
-        first_line = str(error).splitlines()[0]
-        raise StoreError(f"store {layout.root}: {first_line}") from error
+        raise StoreError(f"store {layout.root}: {first_line(error)}") from error
     if found is None or found > FORMAT_VERSION:
         connection.close()
         raise StoreTooNew(

@@ -11,7 +11,7 @@ from types import TracebackType
 
 import duckdb
 
-from dbagenteval.errors import StoreError
+from dbagenteval.errors import StoreError, first_line
 from dbagenteval.store.applier import BATCH_BYTES, BATCH_RECORDS, Applier, Feed
 from dbagenteval.store.care import CheckReport, prune, shrink
 from dbagenteval.store.compaction import Compaction
@@ -207,8 +207,7 @@ class Store(Contents):
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: duckdb.Error) -> StoreError:
-        first_line = str(error).splitlines()[0]
-        return StoreError(f"store {self._layout.root}: can't be written: {first_line}")
+        return StoreError(f"store {self._layout.root}: can't be written: {first_line(error)}")
 
     def gauges(self) -> dict[str, float]:
         """Give figures on the journal and the writer by metric name."""
@@ -252,7 +251,7 @@ class Store(Contents):
         failure = self._applier.failure if self._applier is not None else None
         if failure is None:
             return report
-        blocked = f"the journal can't be stored at present: {str(failure).splitlines()[0]}"
+        blocked = f"the journal can't be stored at present: {first_line(failure)}"
         return CheckReport(faults=(blocked, *report.faults), set_aside=report.set_aside)
 
     def prune(self, *, before_ns: int | None = None, max_bytes: int | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from dbagenteval.errors import quoted
+from dbagenteval.errors import first_line, quoted
 from dbagenteval.project.folder.problems import Problems
 
 __all__ = ["MAX_FILE_BYTES", "Node", "parse_yaml", "read_yaml"]
@@ -112,7 +112,7 @@ def parse_yaml(text: str, problems: Problems) -> Node | None:
         return _Reader(loader, problems).read(root, 0)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        what = getattr(error, "problem", None) or str(error).splitlines()[0]
+        what = getattr(error, "problem", None) or first_line(error)
         problems.error("not-yaml", mark.line + 1 if mark else 1, f"is not valid YAML: {what}")
     except (_TooBig, RecursionError):
         problems.error("too-large", 1, "is nested too deeply, refers to itself or has too much")

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from dbagenteval.errors import TargetError, quoted
+from dbagenteval.errors import TargetError, first_line, quoted
 
 __all__ = ["Row", "Sandbox", "open_sandbox"]
 
@@ -226,7 +226,7 @@ def _open_duckdb(path: Path) -> Any:
     try:
         connection = duckdb.connect(str(path), read_only=True)
     except duckdb.Error as error:
-        raise TargetError(f"{quoted(str(path))}: {str(error).splitlines()[0]}") from error
+        raise TargetError(f"{quoted(str(path))}: {first_line(error)}") from error
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
     return connection

@@ -92,7 +92,7 @@ def outcome_of(card: Scorecard, trace: Trace, case: Case | None, *, stage: str =
         edit=edit.kinds if edit else (),
         question=trace.question[:_MAX_QUESTION_CHARS],
         case_id=case.key if case else "",
-        trace_id=next(iter(trace.meta.get("trace_ids") or ()), ""),
+        trace_id=trace.trace_id,
         start_ns=trace.meta.get("start_ns") or 0,
         service=trace.meta.get("service") or "",
     )

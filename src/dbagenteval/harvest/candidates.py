@@ -119,7 +119,7 @@ def candidate_of(
         is_without_sql=_is_without_sql(trace),
         dialect=meta.get("dialect"),
         failure=failure,
-        trace_id=next(iter(meta.get("trace_ids") or ()), ""),
+        trace_id=trace.trace_id,
         start_ns=meta.get("start_ns") or 0,
         service=meta.get("service") or "",
         version=meta.get("service_version") or "",

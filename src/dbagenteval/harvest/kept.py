@@ -51,7 +51,7 @@ class KeptVerdicts:
 
     def of(self, trace: Trace) -> KeptVerdict | None:
         """Give the verdict of a trace, or None if none was kept."""
-        trace_id = next(iter(trace.meta.get("trace_ids") or ()), "")
+        trace_id = trace.trace_id
         return self._known.get((trace_id, trace.meta.get("start_ns") or 0))
 
 

@@ -140,7 +140,7 @@ class _Turns:
         self._asked: dict[str, int] = {}
 
     def key(self, trace: Trace) -> str:
-        trace_id = next(iter(trace.meta.get("trace_ids") or ()), "")
+        trace_id = trace.trace_id
         if trace_id != self._trace_id or not trace_id:
             self._trace_id, self._asked = trace_id, {}
         question = normalised(trace.question)

@@ -180,6 +180,11 @@ class Trace:
         """Give a deep, plain dict: `question`, `stages`, `meta`."""
         return asdict(self)
 
+    @property
+    def trace_id(self) -> str:
+        """The OTel trace that the trace was made from, the first of several; empty if of none."""
+        return str(next(iter(self.meta.get("trace_ids") or ()), ""))
+
     def stage(self, name: str) -> Stage | None:
         """Give the stage of that name, or None."""
         return next((stage for stage in self.stages if stage.name == name), None)

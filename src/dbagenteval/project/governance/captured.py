@@ -93,7 +93,7 @@ def judge_trace(
     else:
         verdict, detail = KEPT, f"{len(decisions)} statement(s) allowed"
     return CapturedResult(
-        trace_id=str((trace.meta.get("trace_ids") or [""])[0]),
+        trace_id=trace.trace_id,
         question=trace.question,
         verdict=verdict,
         detail=detail,

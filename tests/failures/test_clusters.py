@@ -166,6 +166,7 @@ def test_lines_of_clusters_with_several_failures():
     found = clustered(failure(), failure(), failure(reason="missing_rows"))
     assert len(cluster_lines(found)) == 3
     assert cluster_lines(found, least=2)[0] == "2 failure(s), 1 cluster(s):"
+    assert cluster_lines(found, least=2)[-1] == "  1 failure(s) in smaller clusters"
     assert cluster_lines(found, least=3) == []
 
 

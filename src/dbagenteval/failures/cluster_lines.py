@@ -19,12 +19,15 @@ def cluster_lines(clusters: Clusters, limit: int = 10, least: int = 1) -> list[s
     Args:
         clusters: All outcomes.
         limit: How many to list; the others are counted.
-        least: Failures that a cluster must have to be listed or counted.
+        least: Failures that a cluster must have to be listed; those of smaller ones are counted
+            at the end.
     """
-    found = [cluster for cluster in clusters.failures() if cluster.count >= least]
+    of_all = clusters.failures()
+    found = [cluster for cluster in of_all if cluster.count >= least]
     if not found:
         return []
     failed = sum(cluster.count for cluster in found)
+    others = sum(cluster.count for cluster in of_all) - failed
     lines = [f"{failed:,} failure(s), {len(found):,} cluster(s):"]
     for cluster in found[:limit]:
         parts = [cluster.stage, *([cluster.check, cluster.reason] if cluster.edit else [])]
@@ -33,7 +36,8 @@ def cluster_lines(clusters: Clusters, limit: int = 10, least: int = 1) -> list[s
             f"  {printable(cluster.name, _NAME_CHARS)}, {cluster.count:,} of {clusters.total:,}"
             f"{_trend(cluster, clusters)}{f'  [{where}]' if where else ''}"
         )
-    return [*lines, *_rest(len(found), limit)]
+    alone = [f"  {others:,} failure(s) in smaller clusters"] if others else []
+    return [*lines, *_rest(len(found), limit), *alone]
 
 
 def question_lines(clusters: Clusters, limit: int = 10) -> list[str]:

@@ -9,10 +9,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import free_port
 from tests.live.model_server import ModelServer
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -164,6 +166,21 @@ def wait_for(port):
         else:
             return
     raise AssertionError(f"nothing listens on {port}")
+
+
+@contextmanager
+def serving(folder, source, *arguments):
+    """Run the program of a service, whose first argument is its port; give its address."""
+    program = folder / "service.py"
+    program.write_text(source)
+    port = free_port()
+    service = subprocess.Popen([sys.executable, str(program), str(port), *arguments])
+    try:
+        wait_for(port)
+        yield f"http://127.0.0.1:{port}/ask"
+    finally:
+        service.kill()
+        service.wait()
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """A service that sends no spans: only its answer is checked, and `run` says so."""
 
 import json
-import subprocess
-import sys
 
-from tests.conftest import free_port
-from tests.live.conftest import RULES, run, wait_for
+from tests.live.conftest import RULES, run, serving
 
 SERVICE = """
 import json, sys
@@ -32,22 +29,15 @@ ONE = "- {id: one, question: How many are there?}\n"
 
 def test_a_service_without_spans_is_no_evidence_for_its_sql(tmp_path):
     """Rules skip with the reason, stderr counts the answers without spans, nothing passes by them."""
-    (tmp_path / "service.py").write_text(SERVICE)
     (tmp_path / "cases.yaml").write_text(ONE)
     (tmp_path / "live_rules.py").write_text(RULES)
-    port = free_port()
-    service = subprocess.Popen([sys.executable, str(tmp_path / "service.py"), str(port)])
-    try:
-        wait_for(port)
+    with serving(tmp_path, SERVICE) as url:
         done = run(
-            *("run", "cases.yaml", "--agent", f"http://127.0.0.1:{port}/ask", "--span-wait", "0.5"),
+            *("run", "cases.yaml", "--agent", url, "--span-wait", "0.5"),
             *("--otlp-http", "127.0.0.1:0", "--otlp-grpc", "127.0.0.1:0"),
             *("--rules", "live_rules:RULES", "--json", "report.json"),
             cwd=tmp_path,
         )
-    finally:
-        service.kill()
-        service.wait()
     (card,) = json.loads((tmp_path / "report.json").read_text())["cases"]
     statuses = {result["check"]: result["status"] for result in card["results"]}
     assert {statuses[name] for name in ("read_only", "tenant_filter", "numbers_grounded")} == {

@@ -1,11 +1,9 @@
 """A service that sends spans but doesn't continue the trace of the request."""
 
 import json
-import subprocess
-import sys
 
 from tests.conftest import free_port
-from tests.live.conftest import run, wait_for
+from tests.live.conftest import run, serving
 
 SERVICE = """
 import json, secrets, sys, time, urllib.request
@@ -59,24 +57,15 @@ CASES = """
 
 def asked(tmp_path, tells: str, concurrency: int):
     """Run the two cases against the service; give their cards and what stderr said."""
-    (tmp_path / "service.py").write_text(SERVICE)
     (tmp_path / "cases.yaml").write_text(CASES)
-    port, otlp = free_port(), free_port()
-    endpoint = f"http://127.0.0.1:{otlp}"
-    service = subprocess.Popen(
-        [sys.executable, str(tmp_path / "service.py"), str(port), endpoint, tells]
-    )
-    try:
-        wait_for(port)
+    otlp = free_port()
+    with serving(tmp_path, SERVICE, f"http://127.0.0.1:{otlp}", tells) as url:
         done = run(
-            *("run", "cases.yaml", "--agent", f"http://127.0.0.1:{port}/ask", "--span-wait", "2"),
+            *("run", "cases.yaml", "--agent", url, "--span-wait", "2"),
             *("--otlp-http", f"127.0.0.1:{otlp}", "--otlp-grpc", "127.0.0.1:0"),
             *("--concurrency", str(concurrency), "--json", "report.json"),
             cwd=tmp_path,
         )
-    finally:
-        service.kill()
-        service.wait()
     return json.loads((tmp_path / "report.json").read_text())["cases"], done.stderr
 
 

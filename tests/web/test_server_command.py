@@ -8,14 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.project.scripted_agent import Agent
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "project"
 COMMAND = [sys.executable, "-m", "dbagenteval", "test"]
@@ -89,44 +89,30 @@ def test_a_token_lets_in(project: Path) -> None:
 
 def test_a_killed_run_leaves_what_it_finished(project: Path, tmp_path: Path) -> None:
     """SIGKILL in the middle of a run: the finished results are on disk, and the server shows them."""
-    asked: list[int] = []
+    agent = Agent()
 
-    class Agent(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked.append(1)
-            if len(asked) > 2:
-                time.sleep(60)
-            body = b'{"text": "I can not answer that.", "outcome": "unavailable"}'
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def reply(_request: dict) -> dict:
+        if len(agent.asked) > 2:
+            time.sleep(60)
+        return {"text": "I can not answer that.", "outcome": "unavailable"}
 
-        def log_message(self, *_args) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-    server = Server(("127.0.0.1", 0), Agent)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    agent.reply = reply
     shutil.rmtree(project / "tests" / "outputs")
     import duckdb
 
     with duckdb.connect(str(project / "bakery.duckdb")) as connection:
         connection.execute((project / "bakery.sql").read_text("utf-8"))
     process = subprocess.Popen(
-        [*COMMAND, "-p", str(project), "--agent", f"http://127.0.0.1:{server.server_port}/"],
+        [*COMMAND, "-p", str(project), "--agent", agent.url],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 60
-    while len(asked) < 3 and time.monotonic() < deadline:
+    while len(agent.asked) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(10)
-    server.shutdown()
-    server.server_close()
+    agent.stop()
     left = list((project / "tests" / "outputs").iterdir())
     assert [path.name.endswith(".partial.jsonl") for path in left] == [True]
     assert len(left[0].read_text("utf-8").splitlines()) == 3, "the head and two results"

@@ -130,12 +130,12 @@ class HangingRule(Check):
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
-        ({"execute": hang}, "the reference SQL failed to run: TimeoutError: no result after 0.2 s"),
+        ({"execute": hang}, "the reference SQL failed to run: TimeoutError: no result after 2 s"),
         (
             {"execute": rows, "rules": [HangingRule()]},
-            "TimeoutError in rule 'patient': no result after 0.2 s",
+            "TimeoutError in rule 'patient': no result after 2 s",
         ),
-        ({"execute": rows, "judge": hang}, "TimeoutError: the judge: no result after 0.2 s"),
+        ({"execute": rows, "judge": hang}, "TimeoutError: the judge: no result after 2 s"),
     ],
 )
 def test_an_executor_rule_or_judge_that_hangs_is_an_error(
@@ -144,7 +144,7 @@ def test_an_executor_rule_or_judge_that_hangs_is_an_error(
     """It names which one, and what had passed stays."""
     started = time.monotonic()
     case = Case("q", reference_sql="S")
-    card = run_suite([case], right, timeout=0.2, concurrency=concurrency, **parts).cards[0]
+    card = run_suite([case], right, timeout=2, concurrency=concurrency, **parts).cards[0]
     assert time.monotonic() - started < 10
     assert card.verdict == "ERROR"
     assert named in str(card.error)
